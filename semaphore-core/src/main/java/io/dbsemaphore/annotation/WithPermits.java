@@ -13,7 +13,7 @@ import org.springframework.core.annotation.AliasFor;
  * the method runs, and released when its work has ended. The grant is kept alive meanwhile.
  *
  * <pre>{@code
- * @WithPermits(names = {"backup", "network"}, ttl = "30m", waitTime = "10s")
+ * @WithPermits(names = {"backup", "network"}, waitTime = "10s")
  * public void backUp(Snapshot snapshot) { ... }
  *
  * @WithPermits(names = "tenant:#{#tenant.id}", onUnavailable = OnUnavailable.SKIP)

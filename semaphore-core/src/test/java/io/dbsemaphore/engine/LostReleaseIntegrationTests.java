@@ -3,6 +3,9 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
@@ -16,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 
 /** The network or the database fails while permits are given back. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
@@ -147,6 +151,42 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
         assertThat(grant.isHeld()).isFalse();
         proxy.refuse(false);
         rows.awaitNothingHeld(SOON, request.permits().keySet());
+    }
+
+    @Test
+    void isNoFailureOfWorkInTryWithResources() {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
+        try (PermitGrant grant = node.semaphores().acquire(request)) {
+            loseDatabase();
+            assertThat(grant.isHeld()).isTrue();
+        }
+
+        proxy.refuse(false);
+        rows.awaitNothingHeld(SOON, request.permits().keySet());
+    }
+
+    @Test
+    void isLoggedByCloseWhereNothingRepeatsIt() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(other).withReleaseAtShutdown(false);
+        PermitGrant grant = node.semaphores().acquire(request);
+        loseDatabase();
+        node.close();
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(PermitGrant.class);
+        log.start();
+        logger.addAppender(log);
+        try {
+            grant.close();
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        assertThat(grant.isHeld()).isFalse();
+        assertThat(log.list)
+                .singleElement()
+                .satisfies(event -> assertThat(event.getFormattedMessage())
+                        .contains(grant.externalId(), "cannot be repeated", "TTL"));
+        assertThat(other.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @Test

@@ -104,8 +104,12 @@ class KeepAliveIntegrationTests {
             assertThat(grant.isHeld()).isFalse();
             assertThat(next.acquiredAt()).isAfterOrEqualTo(grant.expiresAt().orElseThrow());
             assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("RELEASED");
+            Awaitility.await("the report while the work goes on")
+                    .atMost(SOON)
+                    .until(() -> node.events().subjects("lost").equals(List.of(grant.externalId())));
         });
 
+        assertThat(node.events().of("lost")).hasSize(1);
         assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
     }
 

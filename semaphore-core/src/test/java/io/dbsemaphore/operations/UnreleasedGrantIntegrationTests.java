@@ -61,8 +61,8 @@ class UnreleasedGrantIntegrationTests {
     void isReportedOnceWhenItExpires() {
         String name = other.semaphore(1);
         PermitGrant next;
-        try (PermitGrant grant =
-                other.semaphores().acquire(AcquireRequest.of(name).withTtl(SECOND))) {
+        try (PermitGrant grant = other.semaphores()
+                .acquire(AcquireRequest.of(name).withOwner("import of Monday").withTtl(SECOND))) {
             next = node.semaphores()
                     .acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(SOON));
             Awaitility.await()
@@ -72,7 +72,11 @@ class UnreleasedGrantIntegrationTests {
         }
 
         assertThat(other.events().of("lost")).hasSize(1);
-        assertThat(messages("expired")).singleElement().asString().contains(name, "withKeepAlive(true)", "PT1S");
+        assertThat(messages("expired"))
+                .singleElement()
+                .asString()
+                .contains(name, "import of Monday", "withKeepAlive(true)", "PT1S")
+                .containsPattern("expired \\d+ ms ago");
         assertThat(messages("was lost")).isEmpty();
         next.close();
         assertThat(node.events().of("lost")).isEmpty();

@@ -111,7 +111,8 @@ public final class GrantHandle implements PermitGrant {
 
     @Override
     public String toString() {
-        return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
+        return "PermitGrant[%s, %s, of %s, %s]"
+                .formatted(externalId(), permits(), owner(), isHeld() ? "held" : "not held");
     }
 
     public boolean isOf(Operations other) {

@@ -163,7 +163,8 @@ public final class ReusedGrant implements PermitGrant {
 
     @Override
     public String toString() {
-        return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
+        return "PermitGrant[%s, %s, of %s, %s]"
+                .formatted(externalId(), permits(), owner(), isHeld() ? "held" : "not held");
     }
 
     private StoredGrant stored() {

@@ -96,6 +96,13 @@ class SemaphoreMetricsIntegrationTests {
     }
 
     @Test
+    void countsAGrantThatExpiresUnreleasedAsLost() {
+        host.semaphores().acquire(AcquireRequest.of("orders").withTtl(AcquireRequest.MIN_TTL));
+
+        await().atMost(SOON).until(() -> counter("semaphore.lost", "orders").count() == 1);
+    }
+
+    @Test
     void timesAcquiresByTheirOutcome() {
         PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
         host.semaphores().tryAcquire(AcquireRequest.of("orders"));

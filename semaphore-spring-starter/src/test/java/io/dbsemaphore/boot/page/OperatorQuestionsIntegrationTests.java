@@ -99,6 +99,7 @@ class OperatorQuestionsIntegrationTests {
     void seesTheCapacityAsItWas() {
         host.admin().create("stepped", 20);
         hold("stepped", "night").release();
+        host.admin().forceRelease(hold("stepped", "night").externalId(), "ada", "the process hangs");
         host.admin().setCapacity("stepped", 5, "ada", "fewer servers");
         host.admin().setCapacity("stepped", 0, "ada", "closing");
         changedAgo("fewer servers", Duration.ofMinutes(10));
@@ -113,6 +114,7 @@ class OperatorQuestionsIntegrationTests {
         assertThat(limitAt(95)).isEqualTo(39.0);
         assertThat(browser.find(".mark.change").getDomAttribute("title"))
                 .contains("Capacity 20 → 5, by ada. fewer servers");
+        assertThat(browser.find(".mark.forced").getDomAttribute("title")).contains("by ada", "the process hangs");
         assertThat(browser.errors()).isEmpty();
     }
 

@@ -24,7 +24,6 @@ public class BackupService {
      */
     @WithPermits(
             names = {"backup", "network"},
-            ttl = "30m",
             waitTime = "${backup.wait-time:10m}")
     public void backUp(Snapshot snapshot) {
         transfer.copy(snapshot, Permits.current()::isHeld);
