@@ -134,10 +134,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets when a grant that is kept alive ends, although its work goes on: its permits are then available to others, and its
-     * holder is told of the loss. Default: what is configured for the semaphore
-     * ({@code semaphore.semaphores.<name>.max-hold}), for several the shortest, otherwise {@code semaphore.max-hold} (24 hours).
-     * Without effect for a grant that is not kept alive.
+     * Sets the time after which a grant that is kept alive ends even if its work goes on: its permits are then available to others, and
+     * its holder is notified of the loss. Default: the value configured for the semaphore ({@code semaphore.semaphores.<name>.max-hold}),
+     * for several the shortest, otherwise {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
      *
      * @param limit the limit, counted from the acquire; positive
      * @return the changed request
@@ -151,8 +150,8 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets how long to wait for permits that are not available; zero means not to wait. Default: what is configured for the
-     * semaphore ({@code semaphore.semaphores.<name>.wait-time}), for several the longest, otherwise zero.
+     * Sets how long to wait for permits that are not available; zero means not to wait. Default: the value configured for the semaphore
+     * ({@code semaphore.semaphores.<name>.wait-time}), for several the longest, otherwise zero.
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request

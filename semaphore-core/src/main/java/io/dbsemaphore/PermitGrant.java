@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
  * The permits that one acquire was granted. Thread-safe.
  *
  * <p>Use it in try-with-resources, or release it in a {@code finally} block, and acquire it with
- * {@link AcquireRequest#withKeepAlive withKeepAlive(true)} for work of this JVM that may take longer than its time to live. All instants are read from the database's
- * clock. Only {@link #renew}, {@link #release} and {@link #close} access the database.
+ * {@link AcquireRequest#withKeepAlive withKeepAlive(true)} for work of this JVM that may take longer than its time to live. All instants
+ * are read from the database's clock. Only {@link #renew}, {@link #release} and {@link #close} access the database.
  */
 public interface PermitGrant extends AutoCloseable {
 
@@ -72,7 +72,7 @@ public interface PermitGrant extends AutoCloseable {
 
     /**
      * Returns whether the permits had been granted to an earlier acquire of this JVM, which released them, and were handed
-     * to this one without a transaction. Only where {@code reuse} is configured for the semaphore.
+     * to this one without a transaction. True only if {@code reuse} is configured for the semaphore.
      *
      * @return whether the permits are reused
      */
@@ -93,8 +93,8 @@ public interface PermitGrant extends AutoCloseable {
     boolean isHeld();
 
     /**
-     * Sets the expiry to the current time plus {@code ttl}, which may be sooner or later than before. Does what
-     * {@link SemaphoreOperations#renew} does.
+     * Sets the expiry to the current time plus {@code ttl}, which may be sooner or later than before. Same as
+     * {@link SemaphoreOperations#renew}.
      *
      * @param ttl the new time to live, between {@link AcquireRequest#MIN_TTL} and {@code semaphore.max-ttl}
      * @return this grant
@@ -114,10 +114,10 @@ public interface PermitGrant extends AutoCloseable {
      * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time
      * to live has passed. An interrupt does not abort it; the interrupt flag is preserved.
      *
-     * <p>If the permits are gone by then, since they have expired or were released by force, that is reported as a loss,
-     * unless it was reported before: see {@link SemaphoreListener#lost}.
+     * <p>If the permits have expired or were released by force meanwhile, that is reported as a loss, unless it was reported already: see
+     * {@link SemaphoreListener#lost}.
      *
-     * @return what the release did
+     * @return the outcome of the release
      * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries, and the release
      *     cannot be repeated, since the library is shut down
      */

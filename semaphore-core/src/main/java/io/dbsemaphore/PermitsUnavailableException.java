@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when permits did not become available within the wait time. Nothing is held, and a later attempt may succeed.
- * Carries what a web layer needs to answer with status 429 and {@code Retry-After}.
+ * Carries the data that a web layer needs to answer with status 429 and {@code Retry-After}.
  */
 public class PermitsUnavailableException extends SemaphoreException {
 
@@ -78,7 +78,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                 .max(Comparator.naturalOrder());
     }
 
-    /** By concatenation: a hundred thousand callers may be refused within a second, and a format costs ten times as much. */
+    /** Concatenates, since a hundred thousand callers may be refused within a second and a format costs ten times as much. */
     private static String message(
             List<PermitShortage> shortages,
             Duration waitTime,
@@ -95,7 +95,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                 .append(waitTime.isZero() ? "" : " within " + waitTime)
                 .append(
                         blocksItself
-                                ? "; it cannot succeed before the calling thread has released what it holds, unless the"
+                                ? "; it cannot succeed before the calling thread has released its permits, unless the"
                                         + " capacity is raised"
                                 : "; trying again later may succeed. SemaphoreAdmin.holders lists all holders")
                 .toString();
@@ -127,7 +127,7 @@ public class PermitsUnavailableException extends SemaphoreException {
         return first.isEmpty() ? "" : ", longest by " + String.join(", ", first);
     }
 
-    /** Not as an expiry: a grant that is kept alive is extended before it expires. */
+    /** Does not call it an expiry: a grant that is kept alive is extended before it expires. */
     private static String expiry(PermitShortage shortage) {
         return shortage.earliestExpiry()
                 .map(expiry -> "; without a release, none becomes available before " + expiry)

@@ -14,7 +14,7 @@ public class RequestConflictException extends SemaphoreException {
      * Creates an exception for a request.
      *
      * @param externalId the external id of the request
-     * @param requested what was requested now
+     * @param requested the semaphores and counts of the new request
      */
     public RequestConflictException(String externalId, String requested) {
         super(

@@ -17,7 +17,7 @@ public class SemaphoreClosedException extends SemaphoreException {
     /**
      * Creates an exception.
      *
-     * @param message the reason, and what to do
+     * @param message the reason, and the action to take
      */
     public SemaphoreClosedException(String message) {
         super(message);

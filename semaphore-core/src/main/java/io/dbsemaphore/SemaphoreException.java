@@ -13,7 +13,7 @@ public abstract class SemaphoreException extends RuntimeException {
     /**
      * Creates an exception.
      *
-     * @param message what happened, the consequence, and what to do
+     * @param message the event, its consequence, and the action to take
      */
     protected SemaphoreException(String message) {
         super(message);
@@ -22,7 +22,7 @@ public abstract class SemaphoreException extends RuntimeException {
     /**
      * Creates an exception with a cause.
      *
-     * @param message what happened, the consequence, and what to do
+     * @param message the event, its consequence, and the action to take
      * @param cause the cause, if any
      */
     protected SemaphoreException(String message, @Nullable Throwable cause) {

@@ -23,8 +23,9 @@ public interface SemaphoreOperations {
 
     /**
      * Acquires all permits of the request or none; they expire after the time to live, so for work that is done here use
-     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread, for up to the wait time of the request
-     * (by default that configured for the semaphore, or none) and the duration of the transaction.
+     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread, for up to
+     * the wait time of the request (by default the one that is configured for the semaphore, or none) and the duration of the
+     * transaction.
      *
      * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same
      * grant is returned with the same fencing tokens, and its time to live starts again.
@@ -32,7 +33,7 @@ public interface SemaphoreOperations {
      * <p>If this method throws, nothing is held, except after an {@link AcquireOutcomeUnknownException}. The grant is
      * not kept alive unless the request {@linkplain AcquireRequest#withKeepAlive says so}.
      *
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, held until it is released or expires
      * @throws PermitsUnavailableException if the permits did not become available within the wait time
      * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
@@ -54,7 +55,7 @@ public interface SemaphoreOperations {
      * Acquires as {@link #acquire} does, but returns an empty value instead of throwing
      * {@link PermitsUnavailableException}.
      *
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant; empty if the permits did not become available within the wait time
      * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
      * @throws AcquireOutcomeUnknownException if the database became unreachable during the commit and stayed
@@ -66,14 +67,14 @@ public interface SemaphoreOperations {
     /**
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
-     * <p>The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals
-     * of the caller; dependent actions may block it, up to 64 of them at a time. If a permit is reused, the future is already complete when it is returned.
-     * An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
-     * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a
-     * grant that arrives nevertheless is released.
+     * <p>The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of the caller;
+     * dependent actions may block it, up to 64 of them at a time. If a permit is reused, the future is already complete when it is
+     * returned. An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
+     * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a grant
+     * that arrives nevertheless is released.
      *
-     * @param request what to acquire
-     * @return a future of the grant; completed exceptionally with what {@link #acquire} throws, apart from the
+     * @param request the permits to acquire, for how long, and how long to wait
+     * @return a future of the grant; completed exceptionally with the exceptions of {@link #acquire}, apart from the
      *     exceptions below
      * @throws SemaphoreClosedException if this application instance is stopped or shutting down
      * @throws IllegalArgumentException if the request exceeds a configured limit
@@ -90,7 +91,7 @@ public interface SemaphoreOperations {
      *
      * @param <T> the type of the result
      * @param <X> the exception that the work declares
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @param work the work
      * @return the result of the work
      * @throws X if the work fails
@@ -102,10 +103,10 @@ public interface SemaphoreOperations {
             throws X;
 
     /**
-     * Does what {@link #execute} does, for work without a result.
+     * Runs work without a result, otherwise like {@link #execute}.
      *
      * @param <X> the exception that the work declares
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @param work the work
      * @throws X if the work fails
      * @throws RequestInProgressException if the external id is already held and the request does not
@@ -115,7 +116,7 @@ public interface SemaphoreOperations {
     <X extends Throwable> void executeWithoutResult(AcquireRequest request, PermitAction<X> work) throws X;
 
     /**
-     * Does what {@link #execute(AcquireRequest, PermitCallback)} does under one permit of one semaphore. Waits for it
+     * Runs work under one permit of one semaphore, otherwise like {@link #execute(AcquireRequest, PermitCallback)}. Waits for the permit
      * only if a wait time is configured for the semaphore.
      *
      * @param <T> the type of the result
@@ -130,7 +131,7 @@ public interface SemaphoreOperations {
     }
 
     /**
-     * Does what {@link #execute(String, Supplier)} does, for work without a result.
+     * Runs work without a result, otherwise like {@link #execute(String, Supplier)}.
      *
      * @param name the semaphore
      * @param work the work
@@ -151,7 +152,7 @@ public interface SemaphoreOperations {
      * repeated in the background as for {@link PermitGrant#release}, whichever process acquired the grant.
      *
      * @param externalId the external id of the grant
-     * @return what the release did
+     * @return the outcome of the release
      * @throws org.springframework.dao.DataAccessException if the grant could not be looked up; nothing was released
      * @throws IllegalArgumentException if the external id is invalid
      */

@@ -202,7 +202,7 @@ public interface SemaphoreAdmin {
      * @param releasedBy the operator, for the audit; 1 to 190 characters, no control characters
      * @param reason the reason, for the audit; 1 to 1000 characters, no control characters except
      *     for tabs and line breaks
-     * @return what the release did
+     * @return the outcome of the release
      * @throws org.springframework.dao.CannotAcquireLockException if another transaction kept the request locked for
      *     longer than that; nothing was released
      * @throws IllegalArgumentException if an argument is invalid

@@ -7,11 +7,11 @@ import io.dbsemaphore.spi.OwnerLiveness;
  * The maintenance tasks, which run by schedule and may be run by an operator at any time, on any instance. A bean;
  * thread-safe.
  *
- * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method
- * runs on the calling thread and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows),
- * each in its own short transaction. Each throws {@link SemaphoreClosedException} if this application instance is stopped, and
- * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that are already
- * committed stay so.
+ * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method runs on the calling
+ * thread and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows), each in its own short transaction. Each
+ * throws {@link SemaphoreClosedException} if this application instance is stopped, and
+ * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that were committed before
+ * stay committed.
  */
 public interface SemaphoreMaintenance {
 

@@ -30,7 +30,7 @@ public final class SemaphoreName {
     /**
      * Checks a key by the same rule.
      *
-     * @param what what the key is, for the message
+     * @param what the kind of the key, for the message
      * @param key the key
      * @return the key
      * @throws IllegalArgumentException if it is invalid
@@ -62,8 +62,8 @@ public final class SemaphoreName {
     }
 
     /**
-     * Finds the name that a misspelled one probably stands for: the one that at most two insertions, deletions or changes of a
-     * character make of it, or a third of its length where that is more.
+     * Finds the name that was probably meant by a misspelled one. They differ by at most two inserted, deleted or changed characters, or
+     * by a third of its length if that is more.
      *
      * @param misspelled the name that does not exist
      * @param names the names that exist

@@ -1,6 +1,6 @@
 /**
- * What operators use: {@link io.dbsemaphore.admin.SemaphoreAdmin}, {@link io.dbsemaphore.admin.SemaphoreMaintenance}, and what they
- * return and throw.
+ * The types for operators: {@link io.dbsemaphore.admin.SemaphoreAdmin}, {@link io.dbsemaphore.admin.SemaphoreMaintenance}, and the types
+ * that they return and throw.
  *
  * <p>Public API. Later versions may add components to the records: read them, and make them in tests only.
  */

@@ -1,6 +1,6 @@
 package io.dbsemaphore.annotation;
 
-/** What a {@link WithPermits} method does if its permits do not become available within the wait time. */
+/** The action of a {@link WithPermits} method if its permits do not become available within the wait time. */
 public enum OnUnavailable {
 
     /** Throw {@link io.dbsemaphore.PermitsUnavailableException} to the caller. */

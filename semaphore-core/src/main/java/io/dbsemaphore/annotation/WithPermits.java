@@ -32,15 +32,14 @@ import org.springframework.core.annotation.AliasFor;
  * method returns. Return types whose work is known to end later (a plain {@code Future}, a {@code Callable}, a
  * {@code Stream}, ...) are rejected at start-up.
  *
- * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. A
- * method that returns a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} is called on a
- * thread of the library when the permits are held, without the thread-locals of the caller; the call returns a future at
- * once, and no thread waits. All other methods are called on the calling thread, which waits for the permits. With
- * {@code @Async} the calling thread is that of the executor, for all methods that are not reactive: it waits for the
- * permits and calls the method, also if the method returns a future.
+ * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. A method that returns
+ * a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} is called on a thread of the library when the permits
+ * are held, without the thread-locals of the caller; the call returns a future at once, and no thread waits. All other methods are called
+ * on the calling thread, which waits for the permits. With {@code @Async}, unless the method is reactive, a thread of the executor waits
+ * for the permits and calls the method, also if it returns a future.
  *
- * <p><b>If the acquire fails,</b> or an expression, no method throws that returns a reactive type, or returns a future
- * and has a {@code waitTime}: each subscription fails, and the future is completed exceptionally. All other methods throw.
+ * <p><b>If the acquire or an expression fails,</b> a method that returns a reactive type fails each subscription, and a method that
+ * returns a future and has a {@code waitTime} completes the future exceptionally. All other methods throw.
  *
  * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} returns the grant, on the thread that called the
  * method.
@@ -77,7 +76,7 @@ public @interface WithPermits {
      * which requires {@code -parameters}) or index ({@code #p0}, {@code #a0}), {@code #root} with {@code methodName},
      * {@code method}, {@code args}, {@code target} and {@code targetClass}, and beans ({@code @bean}). An expression
      * that fails or evaluates to {@code null}, alone or as part of a name, causes an {@link IllegalArgumentException}.
-     * So does a name that turns out to repeat another one; the same without expressions is rejected at start-up. For several
+     * So does an expression that repeats another name. Repeated names without expressions are rejected at start-up. For several
      * permits of a semaphore, set {@link #permits()}.
      *
      * @return the names of the semaphores
@@ -93,26 +92,26 @@ public @interface WithPermits {
     int[] permits() default {1};
 
     /**
-     * The time to live of the grant, after which it expires unless it is kept alive; not a limit of the work, which is
-     * {@link #maxHold()}: {@code 30s}, {@code 1h30m},
-     * {@code PT30S} or a placeholder; at least 1 second. Default: {@code semaphore.default-ttl} (5 minutes).
+     * The time to live of the grant, after which it expires unless it is kept alive: {@code 30s}, {@code 1h30m}, {@code PT30S} or a
+     * placeholder; at least 1 second. It does not limit the work; {@link #maxHold()} does. Default: {@code semaphore.default-ttl} (5
+     * minutes).
      *
      * @return the time to live
      */
     String ttl() default "";
 
     /**
-     * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: what is configured
-     * for the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise zero. A configured wait time changes no threads:
-     * a method that returns a future is then called on the calling thread, which waits for the permits.
+     * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: the value configured for
+     * the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise zero. A configured wait time changes no threads: a method
+     * that returns a future is then called on the calling thread, which waits for the permits.
      *
      * @return the wait time
      */
     String waitTime() default "";
 
     /**
-     * When the grant ends although the work goes on, counted from the acquire, in the formats of {@link #ttl()}. Its permits
-     * are then available to others, and the loss is reported. Default: what is configured for the semaphores
+     * The time from the acquire to the end of the grant even if the work goes on, in the formats of {@link #ttl()}. Its permits are then
+     * available to others, and the loss is reported. Default: the value configured for the semaphores
      * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.max-hold} (24 hours).
      *
      * @return the maximum hold
@@ -128,7 +127,7 @@ public @interface WithPermits {
     String owner() default "";
 
     /**
-     * Whether the grant is renewed while the work runs. Default: true. If false, the grant is lost when its time to
+     * Renews the grant while the work runs. Default: true. If false, the grant is lost when its time to
      * live has passed, even if the work is still running.
      *
      * @return whether to keep the grant alive
@@ -136,7 +135,7 @@ public @interface WithPermits {
     boolean keepAlive() default true;
 
     /**
-     * Whether to acquire the whole capacity of every name, as the write side of a read/write lock does. Default: false.
+     * Acquires the whole capacity of every name, like the write side of a read/write lock. Default: false.
      * Cannot be combined with {@link #permits()}.
      *
      * @return whether to acquire the whole capacity
@@ -144,12 +143,12 @@ public @interface WithPermits {
     boolean exclusive() default false;
 
     /**
-     * What to do if the permits do not become available within the wait time. Default: throw
+     * The action if the permits do not become available within the wait time. Default: throw
      * {@link io.dbsemaphore.PermitsUnavailableException}. Alternatives: {@link OnUnavailable#SKIP}, or a
      * {@link #fallbackMethod()}. Applies to the acquire of this method only, not to one that is refused within the
      * method.
      *
-     * @return what to do
+     * @return the action
      */
     OnUnavailable onUnavailable() default OnUnavailable.THROW;
 

@@ -93,7 +93,7 @@ final class FutureGuard extends MethodGuard {
     }
 
     /**
-     * What the caller waits for at the moment, and what a cancellation therefore ends: the acquire, the work or the fallback.
+     * The stage that the caller waits for now, and that a cancellation ends: the acquire, the work or the fallback.
      *
      * @param grant of the work; null for the acquire and the fallback
      */

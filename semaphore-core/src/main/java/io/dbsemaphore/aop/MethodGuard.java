@@ -22,7 +22,7 @@ abstract class MethodGuard {
     final Parts parts;
 
     /**
-     * What a guard consists of.
+     * The parts of a guard.
      *
      * @param threads release the permits, and call the method if an asynchronous acquire is granted at once
      */

@@ -26,7 +26,7 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
-/** What happens to a call whose acquire was refused: throw, skip, or call a fallback method, as the annotation says. */
+/** Handles a call whose acquire was refused: throws, skips, or calls a fallback method, as the annotation says. */
 @FunctionalInterface
 interface Refusal {
 

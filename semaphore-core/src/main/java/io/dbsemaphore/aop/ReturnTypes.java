@@ -25,7 +25,7 @@ final class ReturnTypes {
     private static final List<Class<?>> LATE =
             List.of(Future.class, CompletionStage.class, Callable.class, Flow.Publisher.class, BaseStream.class);
 
-    /** By name, so that these libraries are not required. */
+    /** Class names, so that these libraries are not required. */
     private static final Set<String> LATE_NAMES = Set.of(
             "org.reactivestreams.Publisher",
             "org.springframework.web.context.request.async.DeferredResult",

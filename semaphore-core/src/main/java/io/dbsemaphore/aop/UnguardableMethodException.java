@@ -8,7 +8,7 @@ public final class UnguardableMethodException extends IllegalStateException impl
 
     private static final long serialVersionUID = 1L;
 
-    /** Creates an exception whose message begins with the problem, as one sentence; the rest says what to do. */
+    /** Creates an exception whose message states the problem in its first sentence, and then the solution. */
     UnguardableMethodException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -39,7 +39,7 @@ import org.springframework.util.ClassUtils;
  *
  * <p>An annotation that cannot work fails the creation of its bean with an {@link IllegalStateException}.
  *
- * <p>Ordered before transaction advice, which has {@code LOWEST_PRECEDENCE}: the permits are acquired before the
+ * <p>The advice is ordered before transaction advice, which has {@code LOWEST_PRECEDENCE}: the permits are acquired before the
  * transaction of a method begins and released after it has committed. {@code @Async}, {@code @Retryable} and
  * {@code @ConcurrencyLimit} come before all advisors, so that each retry is a separate acquire.
  */
@@ -63,10 +63,9 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     private transient volatile @Nullable SemaphoreOperations operations;
 
     /**
-     * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread holds
-     * at once. It has one thread for each of them at a time, since a release must not queue behind dependent actions that an
-     * earlier one runs on the same thread; there are never more of them than grants are held. Idle threads end, so that the pool
-     * needs no shutdown.
+     * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread got at once. Each
+     * of these tasks has a thread of its own, since a release must not queue behind dependent actions that an earlier one runs on the
+     * same thread; there are never more tasks than held grants. Idle threads end, so that the pool needs no shutdown.
      */
     private final transient Executor threads = new ThreadPoolExecutor(
             0,

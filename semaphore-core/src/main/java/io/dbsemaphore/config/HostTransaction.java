@@ -1,7 +1,7 @@
 package io.dbsemaphore.config;
 
 /**
- * What to do with an acquire within an open transaction of the application. Such a transaction occupies one connection of the
+ * The action for an acquire within an open transaction of the application. Such a transaction occupies one connection of the
  * pool, and the acquire needs another: if as many threads do this at once as the pool has connections, they block each other
  * until the pool's connection timeout.
  */

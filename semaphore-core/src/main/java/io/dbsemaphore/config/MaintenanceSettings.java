@@ -17,9 +17,9 @@ public final class MaintenanceSettings {
     private static final BiConsumer<String, Duration> INTERVAL =
             atLeast(Duration.ofMillis(1), "the task would run without a pause");
     private static final BiConsumer<String, Duration> RETENTION =
-            atLeast(Duration.ofHours(1), "what is still needed would be deleted");
+            atLeast(Duration.ofHours(1), "records that are still needed would be deleted");
 
-    /** Whether this instance runs the maintenance by schedule, by default true; an operator may call it all the same. */
+    /** Lets this instance run the maintenance by schedule; by default true. An operator may call it in any case. */
     public static final Setting<Boolean> ENABLED = Setting.of(ALL, PREFIX + "enabled", true);
 
     /** The pause between two releases of orphaned permits; by default 5 minutes, at least 1ms. */
@@ -27,7 +27,7 @@ public final class MaintenanceSettings {
                     ALL, PREFIX + "orphan-release-interval", Duration.ofMinutes(5))
             .where(INTERVAL);
 
-    /** After how long a request without a TTL counts as orphaned; by default 24 hours, zero is never. */
+    /** The time after which a request without a TTL counts as orphaned; by default 24 hours; zero means never. */
     public static final Setting<Duration> STALE_AFTER = Setting.of(ALL, PREFIX + "stale-after", Duration.ofHours(24))
             .where(atLeast(Duration.ZERO, "for never use zero"));
 

@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.springframework.util.PatternMatchUtils;
 
 /**
- * A value that may differ from semaphore to semaphore: that of its name; or else that of the longest matching pattern; or else
- * the default. Immutable.
+ * A value that may differ from semaphore to semaphore: the value of its name, else of the longest matching pattern, else the default.
+ * Immutable.
  *
  * @param <T> the type of the value
  * @param byDefault the value of all others
@@ -75,7 +75,7 @@ public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T>
     /**
      * Lists all values.
      *
-     * @return the default, and those of names and patterns
+     * @return the default, and the values of names and patterns
      */
     public Collection<T> values() {
         List<T> values = new ArrayList<>(byName.values());

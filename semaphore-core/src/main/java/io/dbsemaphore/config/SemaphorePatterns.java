@@ -22,7 +22,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      * A pattern that matches a name.
      *
      * @param pattern the glob
-     * @param capacity the capacity of what it creates
+     * @param capacity the capacity of the semaphores that it creates
      */
     public record Match(String pattern, int capacity) {}
 
@@ -91,7 +91,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
         try {
             SemaphoreName.requireValid(pattern);
         } catch (IllegalArgumentException invalid) {
-            // Without its cause: Spring Boot shows the last one, which knows nothing of the property
+            // without its cause: Spring Boot shows the last one, which does not name the property
             throw new IllegalArgumentException(property + " is malformed: " + invalid.getMessage());
         }
         if (capacity < 0) {

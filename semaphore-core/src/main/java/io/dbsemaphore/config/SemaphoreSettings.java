@@ -29,14 +29,14 @@ public final class SemaphoreSettings {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** Those that have a property of their own. */
+    /** The settings that have a property of their own. */
     private static final List<Setting<?>> ALL = new ArrayList<>();
 
     /** The owner of acquires whose request names none, 1 to 190 characters; by default {@code jvm-<process id>@<host>}. */
     public static final Setting<String> OWNER = Setting.of(ALL, "semaphore.owner", String.class, others -> nameOfJvm())
             .where(SemaphoreName::requireValidKey);
 
-    /** What the names of the tables begin with: up to 30 letters, digits and underscores; by default nothing. */
+    /** The prefix of the table names: up to 30 letters, digits and underscores; by default empty. */
     public static final Setting<String> TABLE_PREFIX = Setting.of(ALL, "semaphore.table-prefix", "")
             .where(must(
                     "up to 30 letters, digits, _",
@@ -53,8 +53,8 @@ public final class SemaphoreSettings {
             .where(atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
 
     /**
-     * When a grant that is kept alive ends at the latest, unless its request says otherwise, by the name of the semaphore or a
-     * pattern; by default after 24 hours; positive. A grant of several semaphores ends after the shortest of their values.
+     * The longest time that a grant is kept alive, unless its request says otherwise, by the name of the semaphore or a pattern; by
+     * default 24 hours; positive. A grant of several semaphores ends after the shortest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
                     ALL, "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
@@ -79,18 +79,17 @@ public final class SemaphoreSettings {
             .where(atLeast(Duration.ofMillis(100), "renewals would keep the database busy"));
 
     /**
-     * How long a grant may be held until a warning says where it was acquired; by default zero, that is, none is logged. Where it
-     * is positive, each acquire records the stack of its caller. Without effect for permits that are reused or have no TTL.
+     * How long a grant may be held until a warning says where it was acquired; by default zero: none is logged. If it is positive, each
+     * acquire records the stack of its caller. Without effect for permits that are reused or have no TTL.
      */
     public static final Setting<Duration> LEAK_DETECTION_THRESHOLD = Setting.of(
                     ALL, "semaphore.leak-detection-threshold", Duration.ZERO)
             .where(atLeast(Duration.ZERO, "to detect no leaks use zero"));
 
     /**
-     * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at
-     * least 3s. A third of it remains to a live instance for its next heartbeat after an outage of the database. That must be
-     * longer than the pool pauses between two attempts to connect, with HikariCP up to 5s: below 18s an outage may cost live
-     * instances what they hold.
+     * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at least 3s.
+     * After an outage of the database, a live instance has a third of it left for its next heartbeat. That must be longer than the pause
+     * of the pool between two attempts to connect, with HikariCP up to 5s: below 18s an outage may cost live instances their permits.
      */
     public static final Setting<Duration> INSTANCE_TIMEOUT = Setting.of(
                     ALL, "semaphore.instance-timeout", Duration.ofSeconds(20))
@@ -99,7 +98,7 @@ public final class SemaphoreSettings {
     /** How long a shutdown waits for work under permits to end; by default 20s, zero or more. */
     public static final Setting<Duration> SHUTDOWN_TIMEOUT = Setting.of(
                     ALL, "semaphore.shutdown-timeout", Duration.ofSeconds(20))
-            .where(atLeast(Duration.ZERO, "to release what is held without waiting use zero"));
+            .where(atLeast(Duration.ZERO, "to release permits without waiting use zero"));
 
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
@@ -111,16 +110,16 @@ public final class SemaphoreSettings {
             .where(atLeast(SECOND, "some databases count lock timeouts in whole seconds"));
 
     /**
-     * How long the database's decision is awaited once the wait time of a caller is over, or from its call where it does not
-     * wait; by default {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
+     * How long a caller still waits for the database's decision after its wait time, or after its call if it does not wait; by default
+     * {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
      */
     public static final Setting<Duration> DECISION_TIMEOUT = Setting.of(
                     ALL, "semaphore.decision-timeout", Duration.class, others -> others.apply(LOCK_WAIT_TIMEOUT))
             .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
-     * How long an open transaction of the library may be without a statement until the server ends its session, and with it
-     * the locks of a JVM that froze; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
+     * How long an open transaction of the library may be without a statement until the server ends its session, which frees the locks of
+     * a frozen JVM; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
      */
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
             Setting.of(ALL, "semaphore.session-idle-limit", Duration.ofSeconds(10));
@@ -138,9 +137,8 @@ public final class SemaphoreSettings {
             Setting.of(ALL, "semaphore.max-names-per-request", 100).where(atLeast(1, "every request would be refused"));
 
     /**
-     * How many acquires one transaction decides at most, by default 500, at least 1; the same bound holds for releases. Up to
-     * 500 renewals share a transaction, whatever this is. 1 means one caller per transaction, which is slower and promises the
-     * same.
+     * How many acquires one transaction decides at most, by default 500, at least 1; the same bound holds for releases. Up to 500
+     * renewals share a transaction, whatever this is. 1 means one caller per transaction: slower, with the same guarantees.
      */
     public static final Setting<Integer> MAX_BATCH_SIZE =
             Setting.of(ALL, "semaphore.max-batch-size", 500).where(atLeast(1, "no transaction could decide anything"));
@@ -150,20 +148,20 @@ public final class SemaphoreSettings {
             Setting.of(ALL, "semaphore.max-connections", 4).where(atLeast(1, "the database could not be reached"));
 
     /**
-     * Whether several statements are sent to the database at once where its driver can, by default true. Without it each
-     * costs a round trip, as some filters, proxies and firewalls demand.
+     * Sends several statements to the database at once if its driver can; by default true. If false, each costs a round trip, as some
+     * filters, proxies and firewalls demand.
      */
     public static final Setting<Boolean> PIPELINING = Setting.of(ALL, "semaphore.pipelining", true);
 
     /**
-     * Whether instances notify one another of releases where the database can (PostgreSQL), by default false. While callers wait,
-     * this takes a connection of the pool besides {@link #MAX_CONNECTIONS}. Without it they are found by polling.
+     * Lets instances notify one another of releases if the database can (PostgreSQL); by default false. While callers wait, this takes a
+     * connection of the pool besides {@link #MAX_CONNECTIONS}. If false, instances find releases by polling.
      */
     public static final Setting<Boolean> NOTIFICATIONS = Setting.of(ALL, "semaphore.notifications", false);
 
     /**
-     * For how long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore
-     * or a pattern; by default none are kept. Between 10ms and 10s, or zero for none.
+     * How long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore or a pattern;
+     * by default none are kept. Between 10ms and 10s, or zero for none.
      */
     public static final Setting<PerSemaphore<Duration>> REUSE = Setting.of(
                     "semaphore.semaphores.<name>.reuse", PerSemaphore.all(Duration.ZERO))
@@ -173,15 +171,15 @@ public final class SemaphoreSettings {
                             must(
                                     "between 10ms and 10s, or zero",
                                     SemaphoreSettings::isReuseTime,
-                                    "permits would be returned before they are reused, or other instances would wait for them for long")));
+                                    "permits would be returned before they are reused, or other instances would wait too long for them")));
 
     /**
-     * Whether callers that wait are served in the order of their arrival, whatever instance they wait in; by default true.
-     * Without it each instance has a queue of its own, and one that is busy may keep a semaphore to itself.
+     * Serves callers that wait in the order of their arrival, whatever instance they wait in; by default true. If false, each instance
+     * has a queue of its own, and a busy one may keep a semaphore to itself.
      */
     public static final Setting<PerSemaphore<Boolean>> FAIR = Setting.of(ALL, "semaphore.fair", PerSemaphore.all(true));
 
-    /** What to do with an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
+    /** The action for an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             Setting.of(ALL, "semaphore.host-transaction", HostTransaction.WARN);
 
@@ -228,8 +226,8 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * Changes the settings that an application has properties for. Of {@link #FAIR} and {@link #MAX_HOLD} these are the values of
-     * all semaphores; {@link #REUSE} and {@link #WAIT_TIME} have properties of single semaphores only, and are not changed.
+     * Changes the settings that an application has properties for. For {@link #FAIR} and {@link #MAX_HOLD} it changes the value for all
+     * semaphores. It does not change {@link #REUSE} and {@link #WAIT_TIME}, which have properties of single semaphores only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings

@@ -11,8 +11,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one acquire asks for: a validated request with all defaults applied. Immutable; what happens to the acquire is in
- * its {@link AcquireState}.
+ * The validated request of one acquire, with all defaults applied. Immutable; its progress is in {@link AcquireState}.
  *
  * @param externalId the idempotency key
  * @param externalIdGiven whether the caller chose the external id, so that an earlier acquire may have used it

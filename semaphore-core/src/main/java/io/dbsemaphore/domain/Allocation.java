@@ -44,7 +44,7 @@ public final class Allocation {
         return decision;
     }
 
-    /** What is available of each locked semaphore, by name. */
+    /** The availability of each locked semaphore, by name. */
     public Map<String, SemaphoreAvailability> availabilities() {
         return availabilities;
     }
@@ -101,7 +101,7 @@ public final class Allocation {
         return tokens;
     }
 
-    /** What is available of each semaphore after the decision, by name. */
+    /** The availability of each semaphore after the decision, by name. */
     public Map<String, RemainingAvailability> remaining() {
         Set<Long> raised = watermarks().keySet();
         Map<String, RemainingAvailability> remaining = new HashMap<>();

@@ -8,7 +8,7 @@ import java.util.Set;
  * The result of one committed batch.
  *
  * @param outcomes of the acquires, in the order of the batch
- * @param availability what is available afterwards of the semaphores whose rows were locked, by name
+ * @param availability the availability afterwards of the semaphores whose rows were locked, by name
  * @param reclaimed the requests whose permits were reclaimed
  * @param released the ids of the requests that were released; the others were released before, or are locked by another
  *     transaction

@@ -10,7 +10,7 @@ public record Demand(long permits, long ofSeveral) {
 
     public static final Demand NONE = new Demand(0, 0);
 
-    /** What is withheld for these callers from those that came later. */
+    /** The number of permits withheld for these callers from later ones. */
     public long withheld(boolean isWindowOpen) {
         return isWindowOpen ? permits : permits - ofSeveral;
     }

@@ -5,14 +5,14 @@ import java.util.Set;
 import java.util.SortedMap;
 
 /**
- * What one transaction is to decide and release.
+ * The input of one transaction: the acquires to decide and the requests to release.
  *
  * @param acquires the acquires in the order in which they are decided; their external ids differ
  * @param awaited the names of the semaphores whose rows are waited for if another transaction has locked them, one after
  *     the other in the order of their ids, before any other row is locked; acquires that name another locked row are
  *     {@linkplain GrantOutcome.Postponed postponed}
- * @param releases what is released first, so that it is available to the acquires: the ids of the permits of each request,
- *     by its id. What another transaction has locked stays held, see {@link BatchResult#released}
+ * @param releases the requests to release first, so that their permits are available to the acquires: the ids of the permits of each
+ *     request, by its id. Permits that another transaction has locked stay held, see {@link BatchResult#released}
  * @param queues the callers that wait and are not in the batch
  */
 public record GrantBatch(

@@ -1,6 +1,6 @@
 package io.dbsemaphore.domain;
 
-/** What became of permits that were offered to callers of this JVM that wait. */
+/** The outcome of an offer of permits to the waiting callers of this JVM. */
 public enum HandoverOutcome {
     DONE,
     NOBODY_WAITS,

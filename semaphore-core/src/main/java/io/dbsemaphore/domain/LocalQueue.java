@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The callers of this instance that wait for one semaphore.
  *
- * @param first those that have waited longest, in order, at most {@link #MAX_FIRST}
+ * @param first the callers that have waited longest, in order, at most {@link #MAX_FIRST}
  * @param size the number of all
  */
 public record LocalQueue(List<Waiter> first, int size) {

@@ -9,7 +9,7 @@ import java.util.Comparator;
  * The place of a waiting caller in the order of all instances' callers: the smaller one is served first. Whether a caller stands
  * behind another one is a question to their places only; when it came is not part of the answer.
  *
- * @param startTag what is compared first; the same for all callers
+ * @param startTag the value compared first; the same for all callers
  * @param firstRefusedAt when the database first refused the caller, or when it came if that is known: microseconds since 1970 by the
  *     database's clock
  */

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 
 /**
- * When permits are withheld for callers that wait for several semaphores. Such a caller may find enough permits available of
- * some of its semaphores and too few of the others. While the window is open, permits of all its semaphores are withheld for it
- * from callers that came later, so that all become available at one time. While it is closed, none are, so that they are not left
- * unused for long. The window is the same for all semaphores and instances: it depends on the database's clock only.
+ * Decides when permits are withheld for callers that wait for several semaphores. Such a caller may find enough permits available of some
+ * of its semaphores and too few of the others. While the window is open, permits of all its semaphores are withheld for it from callers
+ * that came later, so that all become available at one time. While it is closed, none are, so that they are not left unused for a long
+ * time. The window is the same for all semaphores and instances: it depends on the database's clock only.
  */
 public final class ReservationWindow {
 
@@ -20,7 +20,7 @@ public final class ReservationWindow {
         return isOpen(Place.micros(now));
     }
 
-    /** Whether the window is open, so many microseconds after 1970 by the database's clock. */
+    /** Whether the window is open at this time, in microseconds since 1970 by the database's clock. */
     public static boolean isOpen(long now) {
         return Math.floorMod(now, PERIOD) < OPEN;
     }

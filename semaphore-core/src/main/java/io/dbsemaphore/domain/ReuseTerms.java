@@ -3,7 +3,7 @@ package io.dbsemaphore.domain;
 import java.time.Duration;
 
 /**
- * What acquires must have in common for one of them to use the permits that another one has released.
+ * The terms on which two acquires must agree for one to use the permits that the other has released.
  *
  * @param name the semaphore
  * @param count the number of permits; 1 if exclusive

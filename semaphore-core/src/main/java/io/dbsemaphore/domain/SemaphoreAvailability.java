@@ -4,7 +4,7 @@ import io.dbsemaphore.PermitShortage;
 import java.time.LocalDateTime;
 import java.util.Optional;
 
-/** What is available of one locked semaphore while the acquires of a batch are decided one after the other. */
+/** The availability of one locked semaphore while the acquires of a batch are decided one after the other. */
 public final class SemaphoreAvailability {
 
     private final LockedSemaphore semaphore;

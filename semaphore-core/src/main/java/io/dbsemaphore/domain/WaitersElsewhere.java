@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The callers of other instances that wait for a semaphore. What they wait for is withheld from callers of this instance that
- * came later.
+ * The callers of other instances that wait for a semaphore. The permits that they wait for are withheld from later callers of this
+ * instance.
  */
 public final class WaitersElsewhere {
 

@@ -112,8 +112,8 @@ final class AcquireFactory {
         if (warnedOfHostTransaction.compareAndSet(false, true)) {
             log.warn(
                     "{} is acquired within an open transaction, which keeps one connection of the pool while the acquire"
-                            + " needs another: as many of these at once as the pool has connections wait for each other"
-                            + " until the pool gives up. Acquire before the transaction begins, as @WithPermits does; or"
+                            + " needs another: if as many threads do this at once as the pool has connections, they wait for each other"
+                            + " until the timeout of the pool. Acquire before the transaction begins, as @WithPermits does; or"
                             + " make the pool larger than the number of threads that do this, and set"
                             + " semaphore.host-transaction=allow. This warning is logged once",
                     request.permits().keySet());

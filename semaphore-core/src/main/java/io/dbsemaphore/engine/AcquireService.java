@@ -49,7 +49,7 @@ final class AcquireService {
     private final ReleaseService releases;
     /** One permit for each acquire in progress, which may end on another thread than it began on; none is left once all have ended. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
-    /** Without it, callers that go on asking could keep the last permit for ever. */
+    /** Refuses further acquires at the end: callers that go on acquiring could otherwise keep the last permit for ever. */
     private volatile boolean closed;
 
     AcquireService(RunContext run, PatternSemaphoreCreator patterns, Quotas quotas, ReleaseService releases) {
@@ -137,7 +137,7 @@ final class AcquireService {
     }
 
     /**
-     * What an acquire is tried again after: missing semaphores are created, or permits go back.
+     * Prepares another attempt of an acquire: missing semaphores are created, or permits go back.
      *
      * @param repeated how often it was tried again before
      * @return null if the answer is final

@@ -191,7 +191,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
                 "reason", reason, NEITHER_TAB_NOR_LINE, "no control characters except for tabs and line breaks");
     }
 
-    /** Also on databases that store such characters: others refuse them, and lists and logs cannot show them. */
+    /** Applies also to databases that store such characters: others refuse them, and lists and logs cannot show them. */
     private static void refuseCharacters(String what, String text, Pattern refused, String rule) {
         if (refused.matcher(text).find()) {
             throw new IllegalArgumentException("%s must have %s, and no half of a surrogate pair: '%s'"

@@ -17,7 +17,7 @@ public final class DatabaseUnreachableException extends DataAccessResourceFailur
     /** MySQL and MariaDB: no right to the database, and no such database. */
     private static final Set<Integer> DATABASE_REFUSED = Set.of(1044, 1049);
 
-    /** Without secrets. */
+    /** The URL without secrets. */
     private final @Nullable String url;
 
     /**
@@ -51,8 +51,8 @@ public final class DatabaseUnreachableException extends DataAccessResourceFailur
     }
 
     /**
-     * Whether a database could not be reached, does not exist, or rejected the user or the password, judged by the innermost
-     * error of the driver or the pool.
+     * Checks whether a database could not be reached, does not exist, or rejected the user or the password, judged by the innermost error
+     * of the driver or the pool.
      *
      * @param failure the failure
      * @return whether it was

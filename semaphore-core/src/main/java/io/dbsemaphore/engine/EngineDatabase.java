@@ -151,7 +151,7 @@ record EngineDatabase(
         }
     }
 
-    /** See {@link SemaphoreEngine#check}. */
+    /** Checks the tables for {@link SemaphoreEngine#check}. */
     void check() {
         try {
             touchTables();

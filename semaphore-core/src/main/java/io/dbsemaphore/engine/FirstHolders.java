@@ -12,9 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who holds the permits of a semaphore, for the messages of refusals. Many callers may be refused at once, and the database may be slow
- * when they are: one reading is made at a time, and one of a semaphore within a second. A caller that finds another reading under
- * way goes without.
+ * Reads who holds the permits of a semaphore, for the messages of refusals. Many callers may be refused at once, while the database is
+ * slow: there is one read at a time, and one per second of each semaphore. A caller that finds another read under way gets no holders.
  */
 final class FirstHolders {
 
@@ -37,7 +36,7 @@ final class FirstHolders {
         this.run = run;
     }
 
-    /** Those that have held permits of the semaphore for longest; empty if they are not known. */
+    /** The longest holders of permits of the semaphore; empty if they are not known. */
     List<String> of(String name) {
         if (find(name) == null && turn.tryAcquire()) {
             Semaphore ended = new Semaphore(0);

@@ -57,16 +57,16 @@ import org.slf4j.LoggerFactory;
  * begins to wait looks for idle chunks afterwards ({@link #serveWaiting}), and a thread that makes a chunk idle looks for waiting callers
  * afterwards.
  *
- * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It gives back the chunks that are not used or that others
- * want, and asks the database in one transaction, about twice in R, whether the chunks that are used are still held, whether the
- * capacity was lowered, and who waits or was refused elsewhere. No use begins later than R after that question. A caller that does not wait
- * and is refused leaves a mark for the other instances.
+ * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It gives back unused chunks and those that others want.
+ * About twice in R it asks the database in one transaction whether the used chunks are still held, whether the capacity was lowered, and
+ * who waits or was refused elsewhere. No use begins later than R after that question. A caller that does not wait and is refused leaves a
+ * mark for the other instances.
  *
- * <p>A caller is not refused because of idle chunks of its own JVM: those that it cannot use go back before it is tried, and if it is
+ * <p>A caller is not refused because of idle chunks of its own JVM: chunks that it cannot use go back before it is tried. If it is
  * refused while some are going back, it is tried again afterwards.
  *
- * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a
- * JVM decides by itself about what was set aside for it, for a limited time.
+ * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
+ * decides by itself about the permits that were set aside for it, for a limited time.
  */
 final class Quotas {
 
@@ -404,7 +404,7 @@ final class Quotas {
                 && chunk.quota().isReusable(chunk, System.nanoTime());
     }
 
-    /** What a batch has found out about the semaphores. */
+    /** Records what a batch has read about the semaphores. */
     void observe(Map<String, RemainingAvailability> availability) {
         if (!disabled) {
             availability.forEach((name, remaining) -> {

@@ -43,7 +43,7 @@ final class ReleaseService {
         this.run = run;
     }
 
-    /** What listeners are told when this grant is released. */
+    /** The event for listeners when this grant is released. */
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         StoredGrant grant = state.grant();
         return run.held.holds(state)
@@ -52,7 +52,7 @@ final class ReleaseService {
                 : ofAnother(grant.externalId());
     }
 
-    /** What listeners are told when a grant is released that nobody uses in this JVM. */
+    /** The event for listeners when a grant is released that nobody uses in this JVM. */
     private static Consumer<SemaphoreListener> ofAnother(String externalId) {
         return listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty()));
     }
@@ -109,7 +109,7 @@ final class ReleaseService {
             run.keepAlive.reportGone(state, lost);
         } catch (RuntimeException failure) {
             log.warn(
-                    "{} was no longer held when it was released, and why is not known. Others may have been granted its permits"
+                    "{} was no longer held when it was released, for an unknown reason. Others may have been granted its permits"
                             + " while its work was under way",
                     lost,
                     failure);

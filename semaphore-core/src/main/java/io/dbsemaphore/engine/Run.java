@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What lives between a start and a stop of the engine: its threads, queues and heartbeat. {@link #end} is the orderly shutdown. An
- * ended run is not restarted: the next start makes another one, which registers as another instance.
+ * The objects that live between a start and a stop of the engine: its threads, queues and heartbeat. {@link #end} is the orderly
+ * shutdown. An ended run is not restarted: the next start makes another one, which registers as another instance.
  */
 final class Run extends RunContext {
 

@@ -24,15 +24,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
 
 /**
- * What the services of a {@link Run} share: settings, threads, the database, the queue, and what this JVM holds. The batches begin only
- * when the run is complete.
+ * The parts that the services of a {@link Run} share: settings, threads, the database, the queue, and the grants of this JVM. Batches
+ * begin only when the run is complete.
  */
 abstract class RunContext implements BatchObserver {
 
-    /** So many completions of asynchronous acquires may block at a time; others wait. */
+    /** How many completions of asynchronous acquires may block at a time; others wait. */
     private static final int MAX_COMPLETIONS = 64;
 
-    /** For the maintenance, for losses, which are reported one by one, and for releases in the background. */
+    /** The threads for the maintenance, for losses, which are reported one by one, and for releases in the background. */
     private static final int MAX_LISTENERS = 4;
 
     private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);

@@ -16,7 +16,7 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
- * The SQL script that creates the tables of the semaphores on a database. It can be run again: it adds what is missing, and
+ * The SQL script that creates the tables of the semaphores on a database. It can be run again: it adds missing tables and columns, and
  * leaves the rest unchanged. Immutable.
  */
 public final class SchemaScript {
@@ -53,9 +53,8 @@ public final class SchemaScript {
     }
 
     /**
-     * Whether tables or columns are missing, or are being changed by somebody else. False if a table of that name is another
-     * application's, which the script would change, and if the tables cannot be read: the engine's own look at them, which
-     * follows, reports that.
+     * Checks whether tables or columns are missing, or are being changed by another process. False if a table belongs to another
+     * application, since the script would change it, or if the tables cannot be read: the engine checks them afterwards and reports that.
      *
      * @return whether to run the script
      */

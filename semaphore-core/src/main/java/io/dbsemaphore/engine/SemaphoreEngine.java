@@ -50,8 +50,8 @@ public final class SemaphoreEngine implements AutoCloseable {
     private final SemaphoreMaintenance maintenance = new CurrentMaintenance();
     private final FutureTask<Run> first;
     /**
-     * Between a stop and the next start the last run, so that grants without a time to live can be released, and administrators
-     * can work; it grants nothing. Null until the first one has begun.
+     * The current run. After a stop it stays until the next start, so that grants without a time to live can be released, and
+     * administrators can work; it grants nothing then. Null until the first run has begun.
      */
     private volatile @Nullable Run run;
 
@@ -88,9 +88,9 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
      * @param patterns the semaphores that are created on first use
-     * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine. Called by
-     *     threads of the library, too, so it must not wait. Null while they are not known: the first 1,000 events are kept until
-     *     they are
+     * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine. Called by threads
+     *     of the library, too, so it must not wait. It supplies null while the listeners are not known yet: the first 1,000 events are
+     *     kept until then
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @throws IllegalArgumentException if the settings contradict each other
      * @throws SemaphoreTablesMissingException if the tables do not exist
@@ -158,8 +158,8 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param patterns the semaphores that are created on first use
      * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
-     * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create
-     *     them, by the script that it is passed
+     * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create them with
+     *     the given script
      * @param schemaWait how long to wait for tables that are missing or lack columns because something else creates them
      * @param onceOpen called on that thread as soon as the tables exist; if it fails, the start fails
      * @return the engine
@@ -191,7 +191,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * {@linkplain #shutDown stopped}, it is started again, as a new instance in the database.
      *
      * @throws IllegalStateException if the engine is closed
-     * @throws RuntimeException if it was to start in the background and failed
+     * @throws RuntimeException if its start in the background has failed
      */
     public void start() {
         synchronized (lifecycle) {
@@ -222,12 +222,10 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Stops the engine until it is {@linkplain #start started} again: acquires no longer succeed and throw
-     * {@link io.dbsemaphore.SemaphoreClosedException}; work that holds permits has time to end; grants with a time to
-     * live that are still held are released, unless {@link io.dbsemaphore.AcquireRequest#withReleaseAtShutdown} is false; all
-     * connections are returned. Blocks for up to
-     * {@code semaphore.shutdown-timeout} (20 seconds) and 20 seconds for the database. Call it before the pool is
-     * suspended.
+     * Stops the engine until it is {@linkplain #start started} again: acquires throw {@link io.dbsemaphore.SemaphoreClosedException};
+     * work that holds permits has time to end; grants with a time to live that are still held are released, unless
+     * {@link io.dbsemaphore.AcquireRequest#withReleaseAtShutdown} is false; all connections are returned. Blocks for up to
+     * {@code semaphore.shutdown-timeout} (20 seconds) and 20 seconds for the database. Call it before the pool is suspended.
      */
     public void shutDown() {
         synchronized (lifecycle) {
@@ -238,7 +236,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * {@linkplain #shutDown Stops} the engine for good, and closes its persistence unit. Call it before the pool is
+     * {@linkplain #shutDown Stops} the engine permanently, and closes its persistence unit. Call it before the pool is
      * closed.
      */
     @Override

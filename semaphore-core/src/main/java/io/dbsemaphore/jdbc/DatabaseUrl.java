@@ -12,8 +12,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The URL of a {@code DataSource}, to be shown to people: without users, passwords and parameters. What does not have the
- * shape of a server, a port and a database is not shown, since it might be a part of a password.
+ * The URL of a {@code DataSource}, as shown to people: without users, passwords and parameters. Only text in the form of a server, a port
+ * and a database is shown, since other text might be part of a password.
  */
 public final class DatabaseUrl {
 

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * A channel of PostgreSQL on which instances tell one another that they have released permits. What is received is a hint to ask
- * the database at once: notifications may be lost, or come twice.
+ * A channel of PostgreSQL on which instances tell one another that they have released permits. A notification is only a hint to ask the
+ * database at once: it may be lost, or come twice.
  *
  * @see <a href="https://www.postgresql.org/docs/current/sql-notify.html">PostgreSQL: NOTIFY</a>
  */

@@ -96,7 +96,10 @@ public final class Session {
         return readOnly;
     }
 
-    /** The transaction has failed, or the outcome of its commit is unknown. What is open is rolled back when it ends; the next one uses another session. */
+    /**
+     * Records that the transaction has failed, or that the outcome of its commit is unknown. If it is open, it is rolled back at its end;
+     * the next one uses another session.
+     */
     public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);
     }

@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
  * not help.
  *
  * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after each
- * transaction. A host that uses its whole pool for long would otherwise keep renewals and heartbeats from the database, and lose its
- * permits. When it is idle for long it has the settings of the host, like a connection in its pool: the limits of the library would end
- * it. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and
- * a dead one is replaced.
+ * transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose its permits. After
+ * some idle time the connection gets the settings of the host back, like a connection in its pool: the limits of the library would end
+ * it. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and a dead one is
+ * replaced.
  */
 final class SessionPool {
 
@@ -58,7 +58,7 @@ final class SessionPool {
     private final int size;
     private final Duration longestIdle;
     private final ScheduledExecutorService evictor;
-    /** Who has a place may use a connection: one for each session that is in use or being returned. */
+    /** Permits to use a connection: one for each session that is in use or being returned. */
     private final Semaphore places;
 
     private final Deque<Idle<Session>> idle = new ArrayDeque<>();

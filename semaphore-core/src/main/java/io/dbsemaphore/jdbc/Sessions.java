@@ -43,10 +43,10 @@ public final class Sessions implements AutoCloseable {
     /** The same for the connection that is kept anyway: longer than the pause between two confirmations of permits that are reused. */
     private static final Duration KEPT_LONGEST_IDLE = Duration.ofMillis(200);
 
-    /** Of fewer connections none is kept: a method that holds a permit and begins a transaction needs one itself. */
+    /** If there are fewer connections, none is kept: a method that holds a permit and begins a transaction needs one itself. */
     private static final int FEWEST = 3;
 
-    /** What pools call their size: HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
+    /** The names of the maximum pool size: in HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
     private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
 
     private final DataSource dataSource;

@@ -47,7 +47,7 @@ public final class StatementQueue {
     private final Connection connection;
     private final Pipelining pipelining;
     private final @Nullable Runnable pipelined;
-    /** By text, the one that was sent last at the end. */
+    /** The statements by their text, the last one sent at the end. */
     private final Map<String, PreparedStatement> prepared = new LinkedHashMap<>();
 
     private List<Queued<?>> queued = new ArrayList<>();

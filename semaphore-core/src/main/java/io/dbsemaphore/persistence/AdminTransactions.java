@@ -66,10 +66,10 @@ public final class AdminTransactions {
     public record PatternSemaphore(String name, int capacity, String pattern) {}
 
     /**
-     * What {@link #createOfPatterns} has done. Those that are in neither have existed before.
+     * The result of {@link #createOfPatterns}. Semaphores in neither component existed before.
      *
      * @param created the semaphores that are new, sorted by name
-     * @param beyondLimit the names of those that the limit does not allow
+     * @param beyondLimit the names of the semaphores that the limit does not allow
      */
     public record Creation(List<PatternSemaphore> created, Set<String> beyondLimit) {}
 

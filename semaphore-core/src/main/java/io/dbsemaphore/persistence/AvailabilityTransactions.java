@@ -117,7 +117,7 @@ public final class AvailabilityTransactions {
     }
 
     /**
-     * What the database says about permits that are reused.
+     * The answer of the database about permits that are reused.
      *
      * @param held the requests that are held
      * @param awaited the semaphores that callers of other instances wait for

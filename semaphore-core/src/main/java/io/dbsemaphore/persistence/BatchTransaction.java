@@ -54,20 +54,20 @@ import org.slf4j.LoggerFactory;
 /**
  * The transaction of a batch: it releases requests, and decides acquires.
  *
- * <p><b>An acquire</b> ({@link #grant}) is two round trips if the driver pipelines, otherwise one for each statement. What is read in
- * the first:
+ * <p><b>An acquire</b> ({@link #grant}) is two round trips if the driver pipelines, otherwise one for each statement. The first round
+ * trip:
  *
  * <ol>
  *   <li>Piggy-backed releases are executed, so that their permits are available to the acquires.
  *   <li>Acquires whose external id exists are settled with the existing request. If another transaction was found to have
  *       inserted the external id of an acquire, its end is awaited.
- *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
- *       others, in one statement that skips locked rows. Acquires that name a skipped or missing row are postponed.
+ *   <li>The semaphore rows are locked: first the rows that the batch waits for, by one statement each, in ascending order of ids; then
+ *       the others, in one statement that skips locked rows. Acquires that name a skipped or missing row are postponed.
  *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
  *   <li>The held permits are summed in a separate statement after the locks.
  * </ol>
  *
- * What is decided:
+ * The decision:
  *
  * <ol>
  *   <li>Acquires that their callers have withdrawn are settled, the others claimed: from now on an acquire
@@ -76,8 +76,8 @@ import org.slf4j.LoggerFactory;
  *       are decided again.
  * </ol>
  *
- * What is written with the commit, in the second round trip: the fences are raised, the requests and permits are inserted, and the
- * callers of this instance that wait are recorded.
+ * The second round trip writes and commits: the fences are raised, the requests and permits are inserted, and the waiting callers of this
+ * instance are recorded.
  *
  * <p>A grant holds the row lock until it commits, so that no two transactions see the same permits available.
  *
@@ -278,7 +278,7 @@ public final class BatchTransaction {
         }
     }
 
-    /** What is available of the locked semaphores. */
+    /** {@return the availability of the locked semaphores} */
     private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Queues queues) {
         Map<Long, HeldSum> sums = permits.sumHeld(locks.names().keySet());
         List<LockedSemaphore> locked = locks.locked();
@@ -395,7 +395,7 @@ public final class BatchTransaction {
      * Releases the requests none of whose permits another transaction has locked.
      *
      * @param permitIds the ids of the permits of each request, by its id
-     * @return what became of each request, by its id; without those that are locked
+     * @return the outcome for each request, by its id; without locked requests
      * @throws PartialReleaseException if another transaction has released one of the requests; nothing is released
      */
     public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {

@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 /** The audit in the database. All methods require an open transaction. */
 final class CapacityHistory {
 
-    /** In the place of an operator's name. */
+    /** Stands for the library in the column of the operator's name. */
     private static final String LIBRARY = "dbsemaphore";
 
-    /** What operators did: the ids from here on, which are positive. */
+    /** Changes by operators have ids from here on, which are positive. */
     static final long OPERATORS = 0;
 
-    /** Reclaims: the ids from here on, which are negative. They ascend with time, too. */
+    /** Reclaims have ids from here on, which are negative. They ascend with time, too. */
     static final long RECLAIMS = Long.MIN_VALUE;
 
     private static final String INSERT = """
@@ -28,7 +28,7 @@ final class CapacityHistory {
                 changed_by, reason, external_id, owner, permits, changed_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, utc_now())""";
 
-    /** By the primary key, whose values ascend with time: no index has the forced releases alone. */
+    /** Reads by the primary key, which ascends with time, since no index contains the forced releases alone. */
     private static final String LATEST_EXTERNAL_IDS =
             "select external_id from capacity_change where id > 0 order by id desc limit ?";
 

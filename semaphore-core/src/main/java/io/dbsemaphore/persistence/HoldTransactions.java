@@ -110,14 +110,14 @@ public final class HoldTransactions {
     }
 
     /**
-     * What became of requests that have expired according to this JVM.
+     * The state in the database of requests that have expired according to this JVM.
      *
-     * @param alive the remaining time of those that were renewed, by this or another process
-     * @param releasedInTime those that another process released before they expired, and not by force
+     * @param alive the remaining time of requests that were renewed, by this or another process
+     * @param releasedInTime the requests that another process released before they expired, and not by force
      */
     public record Ended(Map<Long, Duration> alive, Set<Long> releasedInTime) {}
 
-    /** Finds out what became of requests. */
+    /** Reads the state of requests that have expired according to this JVM. */
     public Ended findEnded(Collection<Long> requestIds) {
         return transaction.execute(() -> {
             List<Found> found = requests.findByIds(requestIds);
@@ -153,7 +153,7 @@ public final class HoldTransactions {
     /**
      * Locks those of the requests that no other transaction has locked, and finds out which ones are held.
      *
-     * @param write queues what is written to those that are locked
+     * @param write queues the writes to the locked requests
      */
     private Outcome inTransaction(Set<Long> batch, Consumer<Set<Long>> write) {
         Supplier<Outcome> outcome = transaction.execute(() -> {
@@ -174,7 +174,7 @@ public final class HoldTransactions {
         return outcome.get();
     }
 
-    /** In ascending order of ids, the order in which all transactions lock. */
+    /** Splits requests in ascending order of ids, the order in which all transactions lock. */
     private static List<Set<Long>> batches(Collection<Long> requestIds) {
         List<Long> ascending = new ArrayList<>(new TreeSet<>(requestIds));
         List<Set<Long>> batches = new ArrayList<>();

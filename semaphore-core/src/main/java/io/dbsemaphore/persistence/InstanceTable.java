@@ -66,7 +66,7 @@ final class InstanceTable {
         return suspects.dead(sql.read(FIND_SUSPECTS_HOLDING, Suspect::of, semaphoreIds));
     }
 
-    /** What is known of a dead instance, without a statement. */
+    /** Returns a dead instance as far as it is known, without a statement. */
     DeadInstance find(long instance) {
         return suspects.find(instance).orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty()));
     }

@@ -7,7 +7,7 @@ import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.repository.Repository;
 
-/** What the maintenance looks for, without a lock, and deletes, in all tables. An age is given in negative milliseconds. */
+/** The queries (without locks) and deletions of the maintenance, in all tables. An age is given in negative milliseconds. */
 interface MaintenanceRepository extends Repository<PermitRequest, Long> {
 
     @Query("select distinct r.owner from PermitRequest r where r.state = ACQUIRED")

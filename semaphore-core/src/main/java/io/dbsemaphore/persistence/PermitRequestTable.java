@@ -17,8 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. What is queued
- * is executed by the next round trip of the transaction, at the latest by its commit.
+ * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. Queued statements are
+ * executed in the next round trip of the transaction, at the latest in its commit.
  */
 final class PermitRequestTable {
 
@@ -59,7 +59,7 @@ final class PermitRequestTable {
     private static final String FIND_HELD = "select id from permit_request where id in (?) and state = 'ACQUIRED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
 
-    /** By an index, whatever the number of holders. */
+    /** Uses an index, whatever the number of holders. */
     private static final String FIND_OLDEST_EXPIRED = """
             select id from permit_request where state = 'ACQUIRED' and expires_at <= utc_now() order by expires_at limit ?""";
 

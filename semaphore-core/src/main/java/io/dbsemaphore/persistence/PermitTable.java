@@ -23,8 +23,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of permits: the SQL of grants and releases. What is queued is executed by the next round trip of the transaction, at the
- * latest by its commit.
+ * The table of permits: the SQL of grants and releases. Queued statements are executed in the next round trip of the transaction, at the
+ * latest in its commit.
  */
 final class PermitTable {
 
@@ -35,7 +35,7 @@ final class PermitTable {
     private static final String SUMS =
             "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now()";
 
-    /** From the low watermark of the semaphore on. */
+    /** The condition for held permits, from the low watermark of the semaphore on. */
     private static final String HELD = """
             p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
 
@@ -188,7 +188,7 @@ final class PermitTable {
         return sql.read(FIND_REQUESTS_HOLDING, Sql.ID, requestIds, semaphoreIds);
     }
 
-    /** Those that have held permits of a semaphore for longest, with the lowest tokens: owner, instance, since when. */
+    /** The longest holders of permits of a semaphore, with the lowest tokens: owner, instance, since when. */
     List<String> findFirstHolders(String name, int limit) {
         return sql.read(
                 FIND_FIRST_HOLDERS,

@@ -24,8 +24,8 @@ import org.springframework.data.domain.Limit;
 public final class ReportTransactions {
 
     /**
-     * How many released permits a search for past uses passes at most, or as many as are asked for. A longer scan would find only
-     * requests that were held for long.
+     * How many released permits a search for past uses scans at most, or as many as are asked for. A longer scan would find only requests
+     * that were held for a long time.
      */
     private static final int SCANNED = 2_000;
 

@@ -65,7 +65,7 @@ final class RequestReclaim {
         return sql.read(FIND.formatted(reason.condition()), Sql.ID, values(after, reason, limit));
     }
 
-    /** Those that hold permits of these semaphores. */
+    /** Finds the requests that hold permits of these semaphores. */
     List<Long> find(Collection<Long> semaphoreIds, ReclaimReason reason, int limit) {
         return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), Sql.ID, values(semaphoreIds, reason, limit));
     }
@@ -206,8 +206,8 @@ final class RequestReclaim {
     }
 
     /**
-     * What one acquire has reclaimed: as much as it needs and some more for the next acquires, but never more than a short
-     * transaction can. The sweep reclaims the rest.
+     * Counts what one acquire reclaims: as much as it needs and some more for the next acquires, but never more than a short transaction
+     * can. The sweep reclaims the rest.
      */
     private static final class Progress {
 

@@ -41,7 +41,7 @@ class Semaphore {
     @Column(name = "live_from", nullable = false)
     private long liveFrom;
 
-    /** The pattern that created it on first use, if any; such a semaphore is deleted once it has been idle for long. */
+    /** The pattern that created it on first use, if any; such a semaphore is deleted after a long idle time. */
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
 

@@ -40,7 +40,7 @@ class SemaphoreWaiter {
     @Column(name = "waiting", nullable = false)
     private int waiting;
 
-    /** Those that have waited longest, {@linkplain WaiterTable#encode encoded}. */
+    /** The callers that have waited longest, {@linkplain WaiterTable#encode encoded}. */
     @Column(name = "first_waiters", nullable = false, length = 1000)
     private String firstWaiters;
 

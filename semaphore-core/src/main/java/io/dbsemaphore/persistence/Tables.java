@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The tables of the library. Each has a class for its SQL; what is rare is in Spring Data repositories. */
+/** The tables of the library. Each has a class for its SQL; rare statements are in Spring Data repositories. */
 record Tables(
         Sql sql,
         SemaphoreTable semaphores,

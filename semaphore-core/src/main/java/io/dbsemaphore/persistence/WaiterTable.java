@@ -110,7 +110,7 @@ final class WaiterTable {
 
     /**
      * Marks a semaphore: a caller of this instance that does not wait was refused. The mark is a row without callers, under the negative
-     * id of the instance. Nothing is withheld for it, and only those that keep idle permits look for it.
+     * id of the instance. Nothing is withheld for it, and only instances that keep idle permits look for it.
      */
     void mark(long semaphoreId, long instance, String owner, Duration validFor) {
         long millis = validFor.toMillis();
@@ -214,7 +214,7 @@ final class WaiterTable {
         /**
          * Queues the statements that tell other instances who waits here after this transaction.
          *
-         * @param queue the callers of this instance that wait for the semaphore, those that the transaction refuses included
+         * @param queue the callers of this instance that wait for the semaphore, including those refused by the transaction
          */
         void write(LockedSemaphore semaphore, LocalDateTime now, LocalQueue queue) {
             if (!local.isFair(semaphore.name())) {

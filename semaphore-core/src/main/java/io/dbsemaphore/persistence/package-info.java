@@ -3,8 +3,8 @@
  * do not leave this package; callers use one class for each kind of transaction, such as
  * {@link io.dbsemaphore.persistence.BatchTransaction}, and exchange values with it.
  *
- * <p>Internal. Depends on {@code io.dbsemaphore.persistence.unit}, on {@code io.dbsemaphore.domain}, on the contract's values and exceptions and on
- * {@code io.dbsemaphore.jdbc}.
+ * <p>Internal. Depends on {@code io.dbsemaphore.persistence.unit}, on {@code io.dbsemaphore.domain}, on the contract's values and
+ * exceptions and on {@code io.dbsemaphore.jdbc}.
  */
 @NullMarked
 package io.dbsemaphore.persistence;

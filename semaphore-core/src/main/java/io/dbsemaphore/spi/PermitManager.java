@@ -26,7 +26,7 @@ public interface PermitManager {
     /**
      * Acquires as {@link SemaphoreOperations#acquire} does.
      *
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait
      *     time
      */
@@ -35,7 +35,7 @@ public interface PermitManager {
     /**
      * Acquires for work that this process is about to run: the grant is kept alive unless the request says otherwise.
      *
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait
      *     time
      * @throws RequestInProgressException if the external id is already held and the request does not
@@ -48,7 +48,7 @@ public interface PermitManager {
      * {@link SemaphoreOperations#acquireAsync}. If the future is completed by the application, an acquire that is still
      * waiting is withdrawn, and a grant is released.
      *
-     * @param request what to acquire
+     * @param request the permits to acquire, for how long, and how long to wait
      * @return the result of the acquire
      */
     CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request);
@@ -57,7 +57,7 @@ public interface PermitManager {
      * Releases as {@link SemaphoreOperations#release} does.
      *
      * @param externalId the external id of the grant
-     * @return what the release did
+     * @return the outcome of the release
      */
     ReleaseOutcome release(String externalId);
 
@@ -91,14 +91,13 @@ public interface PermitManager {
      * Reads who holds the permits of a semaphore, for the message of a refusal. Never throws, and waits for a short time only.
      *
      * @param name the semaphore
-     * @return those that have held permits for longest, at most three, each with owner, instance and since when; empty if they are
-     *     not known
+     * @return the three longest holders at most, each with owner, instance and since when; empty if they are not known
      */
     default List<String> firstHolders(String name) {
         return List.of();
     }
 
-    /** The outcome of an acquire. That permits are not available is a value, not an exception. */
+    /** The outcome of an acquire. Unavailable permits are a value, not an exception. */
     sealed interface AcquireResult {
 
         /**

@@ -29,8 +29,8 @@ import java.util.Optional;
  * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
  * transaction of the application may be open on the calling thread.
  *
- * <p><b>Events.</b> Each method takes one event, so that later versions can add to it. Code that makes events, such as a test, has
- * to follow their constructors.
+ * <p><b>Events.</b> Each method takes one event, so that later versions can add to it. Code that creates events, such as a test, has to
+ * follow changes of their constructors.
  *
  * <p><b>Exceptions.</b> An exception is logged and has no other effect.
  */
@@ -39,14 +39,14 @@ public interface SemaphoreListener {
     /**
      * Permits were granted, or an earlier grant was returned to a repeated acquire. Called on the acquiring thread.
      *
-     * @param event what was granted
+     * @param event the grant
      */
     default void acquired(Acquired event) {}
 
     /**
      * Permits did not become available within the wait time. Called on the acquiring thread.
      *
-     * @param event what was refused
+     * @param event the refusal
      */
     default void refused(Refused event) {}
 
@@ -57,7 +57,7 @@ public interface SemaphoreListener {
      * ReleaseOutcome#DEFERRED deferred} or repeated in the background, on a thread of the library ({@code semaphore-listeners-N}); at
      * shutdown, on a thread of the library ({@code semaphore-database-N}).
      *
-     * @param event what was released
+     * @param event the release
      */
     default void released(Released event) {}
 
@@ -66,17 +66,17 @@ public interface SemaphoreListener {
      * on the thread that ran the transaction: a thread of the library ({@code semaphore-grants-N}), or the thread of the
      * maintenance ({@code semaphore-listeners-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
      *
-     * @param event what was reclaimed
+     * @param event the reclaim
      */
     default void expired(Expired event) {}
 
     /**
-     * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each
-     * grant: on a thread of the library ({@code semaphore-listeners-N}), one loss after the other, if the keep-alive finds it, or if the
-     * grant expires and was not released; on the calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also for a grant that
-     * is not kept alive.
+     * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each grant: on a thread of
+     * the library ({@code semaphore-listeners-N}), one loss after the other, if the keep-alive finds it, or if the grant expires and was
+     * not released; on the calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also
+     * called for a grant that is not kept alive.
      *
-     * @param event what was lost
+     * @param event the loss
      */
     default void lost(Lost event) {}
 
@@ -85,7 +85,7 @@ public interface SemaphoreListener {
      * {@link SemaphoreAdmin#forceRelease}. Not called if that release was
      * {@linkplain ReleaseOutcome#DEFERRED deferred}.
      *
-     * @param event what was released
+     * @param event the release
      */
     default void forced(Forced event) {}
 
@@ -102,7 +102,7 @@ public interface SemaphoreListener {
      * running it. Called on a thread of the library ({@code semaphore-listeners-N}), or the one that called
      * {@link SemaphoreMaintenance}.
      *
-     * @param event what was done
+     * @param event the completed task
      */
     default void maintained(Maintained event) {}
 
@@ -126,7 +126,7 @@ public interface SemaphoreListener {
     /**
      * Permits were refused.
      *
-     * @param request what was requested
+     * @param request the request
      * @param shortages the semaphores without enough available permits
      * @param duration the time from the call to the refusal
      */

@@ -1,15 +1,15 @@
 package io.dbsemaphore.spi;
 
 /**
- * Implemented by exceptions of a start that fails for the semaphores: they tell people what is wrong and what to do. The starter shows
- * that instead of a stack trace.
+ * Implemented by exceptions that fail the start because of the semaphores: they say what is wrong and what to do. The starter shows that
+ * instead of a stack trace.
  */
 public interface StartFailure {
 
     /**
      * Describes the failure.
      *
-     * @return what is wrong, as a sentence
+     * @return the problem, as a sentence
      */
     String description();
 

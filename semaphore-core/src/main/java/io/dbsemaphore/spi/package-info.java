@@ -1,6 +1,6 @@
 /**
- * What extends the library: listeners of its events, decorators of the {@link io.dbsemaphore.spi.PermitManager}, and the check whether
- * an owner still lives.
+ * The extension points of the library: listeners of its events, decorators of the {@link io.dbsemaphore.spi.PermitManager}, and the check
+ * whether an owner still lives.
  *
  * <p>Public API.
  */

@@ -145,7 +145,7 @@ public final class Acquire extends AcquireState {
         return call;
     }
 
-    /** Its semaphores, in no order. */
+    /** The names of its semaphores, in no order. */
     Set<String> names() {
         return names;
     }
@@ -353,7 +353,7 @@ public final class Acquire extends AcquireState {
                 + " was locked, or deleted again and again, by other transactions";
     }
 
-    /** What a failure of the acquire means for its caller. */
+    /** The consequence of a failure of the acquire, for the message to its caller. */
     String consequence() {
         return isOutcomeUnknown()
                 ? "An earlier attempt may have acquired the permits: then they are released again"

@@ -85,8 +85,8 @@ final class AcquireDeadlines {
     }
 
     /**
-     * Keeps a task in front of the deadlines while there are acquires. What is scheduled as the first task wakes the scheduler, and nearly
-     * all acquires are answered long before their deadlines.
+     * Keeps a task in front of the deadlines while there are acquires: a task that is scheduled as the first one wakes the scheduler, and
+     * nearly all acquires are answered long before their deadlines.
      */
     private void tick() {
         if (isUsed && ticking.compareAndSet(false, true)) {

@@ -158,7 +158,7 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    /** From now on no poll begins. */
+    /** Stops further polls. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -190,7 +190,7 @@ final class AvailabilityPoller implements AutoCloseable {
                 });
     }
 
-    /** Who lets a caller wait while this poll is under way does so before the look at the queue. */
+    /** Plans the next poll. A caller that began to wait during this one is in the queue by now. */
     private synchronized void planNext() {
         boolean soon = again;
         again = false;

@@ -36,7 +36,7 @@ final class Batch {
         awaitsExternalId = members.size() == 1 && members.get(0).isExternalIdLocked();
     }
 
-    /** In the order in which they are decided. */
+    /** The acquires of the batch, in the order in which they are decided. */
     List<Acquire> members() {
         return members;
     }
@@ -65,7 +65,7 @@ final class Batch {
         return startedAt;
     }
 
-    /** What the transaction needs to know. */
+    /** The input of the transaction. */
     GrantBatch forTransaction() {
         return new GrantBatch(List.copyOf(members), awaited, Release.permitIds(releases), queues);
     }

@@ -115,7 +115,7 @@ final class BatchWorkers implements AutoCloseable {
                 return true;
             }
             if (closed && toWork == Long.MAX_VALUE) {
-                alive--; // under the same lock as the look for work: who adds some afterwards starts another worker
+                alive--; // under the same lock as the look for work: work added later starts another worker
                 return false;
             }
             await(Math.max(toWork, toAdd));

@@ -282,7 +282,7 @@ public final class GroupCommit implements AutoCloseable {
         return queue.isAwaited(name);
     }
 
-    /** See {@link WorkQueue#handOver}. */
+    /** Hands released permits over by {@link WorkQueue#handOver}, and completes the acquire that got them. */
     public HandoverOutcome handOver(ReuseTerms terms, Acquire.Answer answer) {
         WorkQueue.HandoverResult result = queue.handOver(terms, answer);
         try {
@@ -311,7 +311,10 @@ public final class GroupCommit implements AutoCloseable {
         grants.close();
     }
 
-    /** To be called after {@link #stopAcquires}. Lets the releases in progress complete. One that is submitted later starts a thread, which ends after it. */
+    /**
+     * To be called after {@link #stopAcquires}. Lets the releases in progress complete. One that is submitted later starts a thread, which
+     * ends after it.
+     */
     @Override
     public void close() {
         releases.close();

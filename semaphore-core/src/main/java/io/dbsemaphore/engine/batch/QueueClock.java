@@ -35,7 +35,7 @@ record QueueClock(LongSupplier nanoTime, LongUnaryOperator random) {
         return remainingNanos(deadline) <= 0;
     }
 
-    /** What is left; 0 or less once it has passed. */
+    /** The remaining time; 0 or less once it has passed. */
     long remainingNanos(Deadline deadline) {
         return deadline.remainingNanos(now());
     }

@@ -57,7 +57,7 @@ final class ReadyQueue {
         this.clock = clock;
     }
 
-    /** What acquires have in common that are selected or skipped together. */
+    /** The key by which acquires are selected or skipped together. */
     private record Group(Set<String> names, boolean keptAlive) {
 
         static Group of(Acquire acquire) {
@@ -176,7 +176,7 @@ final class ReadyQueue {
             }
         }
 
-        /** Selects an acquire, or skips it. Returns false when all that follow with the same names would be skipped, too. */
+        /** Selects an acquire, or skips it. Returns false if all later ones with the same names would be skipped, too. */
         private boolean consider(Acquire acquire) {
             if (backOff.isPaused(acquire.names())) {
                 return false; // and its other semaphores are not reserved

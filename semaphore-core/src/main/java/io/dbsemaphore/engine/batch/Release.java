@@ -69,8 +69,8 @@ final class Release {
     }
 
     /**
-     * What this release has done, if an attempt has found this outcome. A grant that an earlier attempt of this release has
-     * released was released by this release. Where another instance may have done it, that cannot be told.
+     * Returns the outcome of this release if an attempt has found the given one. If an earlier attempt released the grant, this release
+     * did; not if another instance may have done it.
      */
     ReleaseOutcome outcome(ReleaseOutcome found) {
         return found == ReleaseOutcome.ALREADY_RELEASED && commitSent && !maybeLost ? ReleaseOutcome.RELEASED : found;

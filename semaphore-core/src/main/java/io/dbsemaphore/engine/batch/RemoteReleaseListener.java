@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Listens for releases by other instances while callers of this one wait. It runs on a thread of its own, from the start of the engine to
- * its end, and while it listens it has a connection of the application's pool besides those that the transactions use. Whatever fails, the
+ * its end, and while it listens it has a connection of the application's pool besides those that the transactions use. If it fails, the
  * poller goes on.
  */
 final class RemoteReleaseListener implements Runnable, AutoCloseable {

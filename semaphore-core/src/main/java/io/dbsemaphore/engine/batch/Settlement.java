@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Settles the transactions of acquires and releases: what becomes of each of them.
+ * Settles the transactions of acquires and releases: decides the outcome of each of them.
  *
  * <p><b>An acquire</b> is answered, waits for permits, or is tried again. The members of a batch that fails are tried again one by one, so
  * that only the caller whose acquire causes a failure sees it. After a {@linkplain ConflictBackOff conflict} the batch is tried again as
@@ -38,12 +38,12 @@ import org.springframework.dao.CannotAcquireLockException;
  * after a pause, if another transaction has locked it.
  *
  * <p><b>An unknown outcome.</b> After a commit that was not answered, the acquires that were being written may have been granted, and
- * keep their claim until an attempt of the same acquire has found out. Such an acquire is tried again also if the queue is closed or the
- * acquire cancelled, and is not answered by a former refusal. If there is no further attempt, the grant has to be undone: by the caller,
- * or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the thread that ran the transaction ({@link Result#toUndo}).
+ * keep their claim until an attempt of the same acquire has found the outcome. Such an acquire is tried again also if the queue is closed
+ * or the acquire cancelled, and is not answered by a former refusal. If there is no further attempt, the grant has to be undone: by the
+ * caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the thread that ran the transaction ({@link Result#toUndo}).
  *
- * <p>One settlement is of one transaction. What is tried again at once or later is in the queue afterwards; the answers are for the thread
- * that ran the transaction, without the lock. Guarded by the lock of the {@link WorkQueue}.
+ * <p>One settlement is for one transaction. Afterwards the acquires and releases that are tried again are in the queue. The thread that
+ * ran the transaction passes on the answers, without the lock. Guarded by the lock of the {@link WorkQueue}.
  */
 final class Settlement {
 
@@ -64,10 +64,10 @@ final class Settlement {
     private boolean metLockedRow;
 
     /**
-     * What is to be done without the lock.
+     * The work to be done without the lock.
      *
      * @param acquires whose callers are to be answered
-     * @param toUndo what may have been granted to callers that no longer wait
+     * @param toUndo the acquires that may have been granted to callers that no longer wait
      * @param releases whose callers are to be answered
      * @param woken whether waiting acquires are to be tried now
      */
@@ -99,7 +99,7 @@ final class Settlement {
         return metLockedRow;
     }
 
-    /** Those that have released their grants. */
+    /** The releases that have released their grants. */
     List<Release> doneReleases() {
         return doneReleases;
     }
@@ -237,7 +237,7 @@ final class Settlement {
             acquire.setPostponedUntil(firstUntil);
         }
         long remaining = clock.remainingNanos(Objects.requireNonNull(acquire.postponedUntil()));
-        // what waits while it writes cannot be withdrawn: its last statement has to end before the limit
+        // an acquire that waits while it writes cannot be withdrawn: its last statement has to end before the limit
         boolean endsEarly = acquire.isWriteBlocked() && !acquire.hasWaitTime();
         if (remaining <= (endsEarly ? LAST_WRITE.toNanos() : 0)) {
             acquire.setPostponedUntil(null);
@@ -449,7 +449,7 @@ final class Settlement {
         releasesToRetry.add(release);
     }
 
-    /** Answers all after an unexpected error, so that none waits indefinitely. What may be granted has to be undone. */
+    /** Answers all after an unexpected error, so that no caller waits for ever. Grants that may have been made are to be undone. */
     void answerAll(List<Acquire> acquires, List<Release> releases, Throwable unexpected) {
         acquires.stream().filter(Acquire::isInBatch).forEach(acquire -> {
             if (acquire.isClaimed()) {

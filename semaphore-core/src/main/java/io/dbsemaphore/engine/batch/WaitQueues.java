@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  * them, also of those with enough permits.
  *
  * <p>Each queue has an estimate of the available permits, so that a caller is woken when it can probably be granted, and only then; the
- * database decides. The estimate is what a batch left or the poller has read, with what this JVM has released and promised to woken
- * callers since. A caller can be served if each of its semaphores has what it asks for, and besides that what is withheld for callers
- * ahead of it: those before it in the queue, and those of other instances with a smaller place. What callers of several semaphores ask
- * for is withheld only while the {@linkplain ReservationWindow window} is open.
+ * database decides. The estimate is the last number that a batch left or the poller read, changed by what this JVM has released and
+ * promised to woken callers since. A caller can be served if each of its semaphores has what it asks for, and besides that what is
+ * withheld for callers ahead of it: those before it in the queue, and those of other instances with a smaller place. Permits are withheld
+ * for callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
  *
  * <p>A new caller that would be refused by what is known joins the queues without a transaction ({@link #join}). A caller that leaves
  * is recorded as departed until the other instances are told, which would otherwise withhold permits for it.
@@ -50,10 +50,10 @@ final class WaitQueues {
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
 
-    /** What an exclusive caller waits for: the capacity may be raised meanwhile. */
+    /** The permits that an exclusive caller waits for: the capacity may be raised meanwhile. */
     private static final long WHOLE_CAPACITY = Integer.MAX_VALUE;
 
-    /** How many callers that cannot be served are looked at, at the beginning and where the last look has ended. */
+    /** How many callers that cannot be served a scan skips, at the beginning and where the last scan ended. */
     private static final int MAX_PASSED = 16;
 
     /** The longest interval between polls of an instance that is next, or the one after it. */
@@ -91,7 +91,7 @@ final class WaitQueues {
         private long available;
         private long maxAvailable = Long.MAX_VALUE;
         private long changedAt = clock.now();
-        /** The last caller that was passed since it could not be served; null if all were looked at. */
+        /** Where the next scan resumes: the last caller skipped. Null if the scan reached the end. */
         private @Nullable Acquire passed;
 
         private long fence;
@@ -128,7 +128,7 @@ final class WaitQueues {
                     && acquire.equals(waiting.first())
                     && acquire.demandAhead(latest.name()).equals(Demand.NONE)
                     && elsewhere.isEmpty()) {
-                maxAvailable = requested - 1; // whatever the numbers are, too little was available
+                maxAvailable = requested - 1; // too little was available, whatever the numbers say
             }
         }
 
@@ -179,7 +179,7 @@ final class WaitQueues {
             return available > withheldAhead(acquire) + (withholds ? requestedBy(acquire) : 0);
         }
 
-        /** Takes the callers that can be served. Not all are looked at if many callers of several semaphores cannot be. */
+        /** Takes the callers that can be served. If many callers of several semaphores cannot be served, it does not scan all. */
         private void serve(Consumer<Acquire> taken) {
             Acquire last = serve(waiting.first(), taken);
             if (last != null) {
@@ -188,7 +188,7 @@ final class WaitQueues {
             }
         }
 
-        /** Takes from this one on. Returns the last that was looked at, if others behind it may be served; null otherwise. */
+        /** Takes from this caller on. Returns the last one scanned if others behind it may be served; null otherwise. */
         private @Nullable Acquire serve(@Nullable Acquire from, Consumer<Acquire> taken) {
             int passedOver = 0;
             for (Acquire next = from; next != null; next = waiting.after(next)) {

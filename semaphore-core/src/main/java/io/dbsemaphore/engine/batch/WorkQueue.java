@@ -25,14 +25,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires and releases of this JVM that are not done, and the order in which they are. One lock guards all state; no I/O and no code
+ * The pending acquires and releases of this JVM, and their order. One lock guards all state; no I/O and no code
  * of a caller runs under it.
  *
  * <p><b>Acquires.</b> A new acquire is {@linkplain ReadyQueue ready}, or joins the {@linkplain WaitQueues wait queues} if the database
  * would refuse it. {@link #take} begins a batch with ready acquires; a semaphore is in one batch at a time. {@link #finish} and
  * {@link #finishFailed} {@linkplain Settlement settle} the batch: each member is answered, is ready again, or waits. Waiting acquires are
- * ready again when a batch, a release of this JVM or the poller finds enough permits for them. What changes the availability while a
- * batch is in flight is recorded with the batch, which may have read the availability before.
+ * ready again when a batch, a release of this JVM or the poller finds enough permits for them. Changes of the availability while a batch
+ * is in flight are recorded with the batch, which may have read the availability before.
  *
  * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #cancel}, {@link #abandon}).
  *
@@ -149,7 +149,7 @@ final class WorkQueue {
         return monitor.underLock(() -> take(withKeptAlive, !piggyBacked.isEmpty()));
     }
 
-    /** As {@link #take(boolean)}; with releases to take along, it does not wait for a row that may not be locked. */
+    /** Takes a batch. If it takes releases along, it does not wait for a row that may not be locked. */
     Batch take(boolean withKeptAlive, boolean takesReleases) {
         return monitor.underLock(() -> {
             boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
@@ -386,14 +386,14 @@ final class WorkQueue {
         return waitQueues.isAwaited(name);
     }
 
-    /** What became of permits: the acquire that got them, and whether a further caller was woken to be tried. */
+    /** The result of a hand-over: the acquire that got the permits, and whether a further caller was woken to be tried. */
     record HandoverResult(HandoverOutcome outcome, @Nullable Acquire acquire, boolean woken) {}
 
     /**
      * Hands permits that a caller of this JVM has released to the first caller that waits for them, if that agrees in the terms.
      *
      * @param answer for the waiting caller
-     * @return what became of the permits; the caller {@linkplain Acquire#complete completes} the acquire that got them
+     * @return the outcome; the caller {@linkplain Acquire#complete completes} the acquire that got them
      */
     HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
         return monitor.underLock(() -> {
@@ -462,7 +462,7 @@ final class WorkQueue {
         });
     }
 
-    /** As {@link #cancel}; a grant that is being written for the acquire is undone by the thread that writes it. */
+    /** Cancels like {@link #cancel}; the thread that is writing a grant for the acquire undoes it. */
     boolean abandon(Acquire acquire) {
         return monitor.underLock(() -> {
             boolean cancelled = cancel(acquire);
@@ -497,7 +497,7 @@ final class WorkQueue {
     }
 
     /**
-     * What a poll is about.
+     * The input of a poll.
      *
      * @param names the semaphores that callers wait for
      * @param inFlight those of them with a batch in flight, which tells other instances who waits
@@ -566,8 +566,8 @@ final class WorkQueue {
     }
 
     /**
-     * Another instance has released permits of these semaphores. Wakes the first waiter of each that one permit suffices for, if no
-     * other instance is ahead and no batch in flight, which saves a poll. Returns whether one was woken.
+     * Handles a release by another instance: wakes the first waiter of each semaphore that one permit suffices for, if no other instance
+     * is ahead and no batch in flight. That saves a poll. Returns whether one was woken.
      */
     boolean wakeIfServedByOne(Collection<String> names) {
         return monitor.underLock(() -> {

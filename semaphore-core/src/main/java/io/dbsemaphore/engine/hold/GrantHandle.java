@@ -21,7 +21,7 @@ public final class GrantHandle implements PermitGrant {
         /**
          * Sets the expiry to now + {@code ttl}.
          *
-         * @param handle of the grant, for those that are told of a loss
+         * @param handle the handle of the grant, for listeners of a loss
          * @throws io.dbsemaphore.PermitLostException when the grant is no longer held
          */
         void renew(HeldGrant grant, PermitGrant handle, Duration ttl);
@@ -29,7 +29,7 @@ public final class GrantHandle implements PermitGrant {
         /**
          * Releases a grant that this JVM acquired or found.
          *
-         * @param handle of the grant, for those that are told of a loss
+         * @param handle the handle of the grant, for listeners of a loss
          */
         ReleaseOutcome release(HeldGrant grant, PermitGrant handle);
     }

@@ -419,7 +419,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Ends those that have expired, and removes them from what is due. */
+    /** Ends the grants that have expired, and removes them from the due ones. */
     private void settleExpired(Map<Long, ScheduledRenewal> due) {
         List<Long> watched = new ArrayList<>();
         for (ScheduledRenewal grant : List.copyOf(due.values())) {
@@ -506,7 +506,7 @@ public final class KeepAlive implements AutoCloseable {
      * Settles grants of which the database was asked: removes them from the map, except those that another transaction has
      * locked, and ends the lost ones.
      *
-     * @param confirmed receives those that are held
+     * @param confirmed receives the held grants
      */
     private void settle(
             Map<Long, ScheduledRenewal> asked, HoldTransactions.Outcome outcome, Consumer<ScheduledRenewal> confirmed) {

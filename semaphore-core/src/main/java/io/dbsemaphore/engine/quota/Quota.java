@@ -16,14 +16,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held: by its acquire, or by a
  * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for 8 R, and at once when others want it. A thread
- * looks for an idle chunk where it left one, so that those that are needed only now and then go back.
+ * looks for an idle chunk where it left one, so that rarely used chunks go back.
  */
 public final class Quota {
 
     /** The number of tokens that are reserved for the first grant; later ones depend on how many were used. */
     private static final int FIRST_TOKENS = 1 << 12;
 
-    /** So many times as many are reserved after a grant that has used all of its own: else many semaphores cause grants for minutes. */
+    /**
+     * How many times as many tokens are reserved after a grant that has used all of its own: otherwise many semaphores need grants for
+     * minutes.
+     */
     private static final int MORE_TOKENS = 16;
 
     private static final int MIN_TOKENS = 1 << 6;
@@ -38,19 +41,19 @@ public final class Quota {
     private static final int CONFIRM_PARTS = 3;
 
     /**
-     * A chunk that nobody else wants goes back when it has not been used for so many R. With many semaphores each is used less often, most
-     * rarely at first, when every use needs a transaction: see decision 0061.
+     * After how many R without use a chunk goes back that nobody else wants. With many semaphores each is used less often, most rarely at
+     * first, when every use needs a transaction: see decision 0061.
      */
     private static final int UNUSED = 8;
 
-    /** A use that has lasted for so many R is not confirmed: its chunk goes back when it ends. */
+    /** After how many R a use is no longer confirmed: its chunk goes back when it ends. */
     private static final int LONG_USE = 10;
 
     private static final Duration MIN_MARK = Duration.ofMillis(100);
 
     /**
-     * A part of a quota: what one acquire was granted, and a range of fencing tokens, for one use after the other. Belongs to one
-     * thread at a time: to its user, or to the thread that has taken it out of the idle chunks.
+     * A part of a quota: the permits of one acquire and a range of fencing tokens, for one use after the other. Belongs to one thread at
+     * a time: to its user, or to the thread that has taken it out of the idle chunks.
      */
     public static final class Chunk {
 
@@ -182,8 +185,8 @@ public final class Quota {
     }
 
     /**
-     * How long after its grant a use of a chunk may begin, however often it is confirmed. Where nobody tells who waits elsewhere, a
-     * busy instance would keep it for ever.
+     * How long after its grant a use of a chunk may begin, however often it is confirmed. Without fairness no instance knows who waits
+     * elsewhere, and a busy one would keep the chunk for ever.
      */
     public Duration lifeOf(ReuseTerms terms) {
         return !fair ? reuse : terms.maxHold().compareTo(LIFE) < 0 ? terms.maxHold() : LIFE;
@@ -282,7 +285,7 @@ public final class Quota {
     }
 
     /**
-     * Records what a transaction has found out.
+     * Records what a transaction has read.
      *
      * @param awaited whether callers of other instances wait
      * @param over whether more permits are held than the capacity, which was lowered
@@ -293,8 +296,8 @@ public final class Quota {
     }
 
     /**
-     * Records that callers of other instances that do not wait were refused. Chunks are not kept idle for R; then they are for R,
-     * so that instances that want more than there is do not end each other's reuse altogether.
+     * Records that callers of other instances that do not wait were refused. For R, no chunk is kept idle; for another R, chunks are kept
+     * again, so that instances that want more than there is do not end each other's reuse altogether.
      */
     public void refusedElsewhere(long nowNanos) {
         if (nowNanos - wantedUntil >= reuseNanos) {
@@ -311,7 +314,7 @@ public final class Quota {
         refusedHere = true;
     }
 
-    /** For how long the other instances are to know that a caller of this one was refused; null if there is nothing to tell now. */
+    /** How long the mark of a refused caller of this instance is valid for the others; null if none is to be made now. */
     public @Nullable Duration mark(long nowNanos) {
         if (!refusedHere || markedUntil - nowNanos > 0) {
             return null;
@@ -322,7 +325,7 @@ public final class Quota {
         return validFor;
     }
 
-    /** Whether there was no chunk for long, so that what was learnt may be forgotten. */
+    /** Whether there has been no chunk for a long time, so that the quota may be forgotten. */
     public synchronized boolean isForgotten(long nowNanos) {
         return chunks == 0 && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
     }

@@ -46,7 +46,7 @@ public final class ReusedGrant implements PermitGrant {
         /** The caller has checked or renewed the grant: the end of the use must be written to the database. */
         BOUND,
         ENDED,
-        /** As {@link #ENDED}, and the grant is released with it. */
+        /** The use has ended, and the grant is released with it. */
         ENDED_WITH_GRANT
     }
 

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What threads leave and take: slots, of which each thread begins with another one, so that threads that acquire and release at the same
- * time seldom write to the same one, and a queue for what exceeds them. Lock-free.
+ * A bag of elements that threads add and take. Each thread begins at another slot, so that threads that acquire and release at the same
+ * time seldom write to the same one; a queue takes the elements that do not fit. Lock-free.
  */
 final class Slots<T> {
 
@@ -53,7 +53,7 @@ final class Slots<T> {
         return null;
     }
 
-    /** What is there, without removing it. */
+    /** Returns the elements without removing them. */
     Stream<T> stream() {
         return Stream.concat(
                 IntStream.range(0, SIZE).mapToObj(slots::get).flatMap(Stream::ofNullable), others.stream());

@@ -14,10 +14,10 @@ import java.util.function.LongUnaryOperator;
  */
 public record BackOff(Duration first, double factor, Duration max, double jitter) {
 
-    /** Between the attempts of a transaction that has failed. */
+    /** The pauses between the attempts of a failed transaction. */
     public static final BackOff RETRIES = new BackOff(Duration.ofMillis(20), 2, Duration.ofMillis(500), 0.5);
 
-    /** Between looks at the database for what others release: short at first, since many permits are released soon. */
+    /** The pauses between polls for permits that other instances release: short at first, because most are held briefly. */
     public static final BackOff POLLING = new BackOff(Duration.ofMillis(15), 1.4, Duration.ofMillis(400), 0.2);
 
     public Duration after(int attempts) {

@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence.unit;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 
-/** What the failure of a transaction says about trying it again. */
+/** Decides from the failure of a transaction whether to try it again. */
 public final class TransactionFailures {
 
     private TransactionFailures() {}

@@ -97,7 +97,7 @@ final class EndpointHeadersConfiguration {
             });
         }
 
-        /** Sets the headers if the path is that of the endpoint or one below it; what precedes it, such as a servlet's path, may be anything. */
+        /** Sets the headers if the path is that of the endpoint or below it, after any prefix such as a servlet's path. */
         void set(PathContainer path, BiConsumer<String, String> header) {
             List<String> segments = path.elements().stream()
                     .filter(PathSegment.class::isInstance)

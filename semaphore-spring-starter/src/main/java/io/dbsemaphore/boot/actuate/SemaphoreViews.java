@@ -26,8 +26,8 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * What the endpoint shows: the records of {@link SemaphoreAdmin} as JSON objects, with the same names. What is empty is left out, and ids
- * are texts, since JavaScript would round so large a number.
+ * The answers of the endpoint: the records of {@link SemaphoreAdmin} as JSON objects, with the same names. Empty values are left out, and
+ * ids are texts, since JavaScript would round such large numbers.
  */
 record SemaphoreViews(SemaphoreAdmin admin) {
 
@@ -128,7 +128,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return details;
     }
 
-    /** With the instances of the owners of grants that no instance keeps alive: all that is known of the process of such a holder. */
+    /** Adds the instance of the owner to each grant that no instance keeps alive: nothing else is known of the process of such a holder. */
     private List<Map<String, Object>> described(List<PermitHolder> holders) {
         Map<String, InstanceStatus> byName = new HashMap<>();
         if (holders.stream().anyMatch(holder -> holder.instance().isEmpty())) {

@@ -80,9 +80,8 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Without a parameter, all semaphores. With a name, what {@link #semaphore} shows; the name as a query parameter instead of a part of
-     * the path, since many servers and firewalls refuse paths with an encoded slash or percent sign. With a view, a bounded part of the
-     * data.
+     * Shows all semaphores; with a name, one of them as {@link #semaphore} does; with a view, a bounded part of the data. The
+     * name is a query parameter since many servers and firewalls refuse paths with an encoded slash or percent sign.
      *
      * @param view {@code overview}, {@code semaphore}, {@code requests} or {@code instances}
      * @param name the name of a semaphore; for the views {@code semaphore} and {@code requests}
@@ -109,7 +108,7 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * See {@link #setCapacity}, with the name in the body.
+     * Changes a capacity like {@link #setCapacity}, with the name in the body.
      *
      * @param securityContext the principal, for the audit
      * @param name the name of the semaphore
@@ -129,7 +128,7 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * See {@link #forceRelease}, with the name and the external id as query parameters.
+     * Releases by force like {@link #forceRelease}, with the name and the external id as query parameters.
      *
      * @param securityContext the principal, for the audit
      * @param name the name of a semaphore that the request holds permits of

@@ -25,11 +25,11 @@ import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.util.HtmlUtils;
 
 /**
- * The endpoint with the operator's page: what a browser gets at its URL. Programs, which do not prefer {@code text/html}, get JSON at
+ * The endpoint with the operator's page, which a browser gets at its URL. Programs, which do not prefer {@code text/html}, get JSON at
  * the same URL.
  *
- * <p>The files of the page are put together at the first request; what differs between requests is filled in. Style and script are
- * part of the document; its Content Security Policy permits them by a nonce, and nothing else but requests to the endpoint itself.
+ * <p>The files of the page are put together at the first request; the parts that differ between requests are filled in. Style and script
+ * are part of the document; its Content Security Policy permits them by a nonce, and nothing else but requests to the endpoint itself.
  */
 public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 

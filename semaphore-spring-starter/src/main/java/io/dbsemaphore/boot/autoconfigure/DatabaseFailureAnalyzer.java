@@ -55,7 +55,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
     /** The errors of Group Replication, for a write, and of sql_require_primary_key, for the creation of the table. */
     private static final Set<Integer> KEY_REQUIRED = Set.of(3098, 3750);
 
-    /** What to do where the SQL script has made the tables. */
+    /** The action if the SQL script has made the tables. */
     private static final String MADE_BY_SCRIPT = """
             Do one of these:
                 - Stay with the script: remove the include of db/dbsemaphore/changelog.xml, or semaphore.liquibase.enabled

@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
  */
 record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
 
-    /** What the library uses beside those of semaphore.max-connections, such as that for notifications. */
+    /** The connections that the library uses beside those of semaphore.max-connections, such as the one for notifications. */
     private static final int BESIDE_THE_BATCHES = 2;
 
     /**
@@ -84,8 +84,8 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
      * @param username User of the connections of 'semaphore.datasource.url'.
      * @param password Password of the connections of 'semaphore.datasource.url'.
      * @param driverClassName Class of the JDBC driver. Default is that of the URL.
-     * @param hikari Settings of the pool of 'semaphore.datasource.url', those of 'spring.datasource.hikari'. The maximum pool size is
-     *     'semaphore.max-connections' + 2, and the minimum idle 1, by default.
+     * @param hikari Settings of the pool of 'semaphore.datasource.url', the same as below 'spring.datasource.hikari'. The maximum pool
+     *     size is 'semaphore.max-connections' + 2, and the minimum idle 1, by default.
      */
     @ConfigurationProperties("semaphore.datasource")
     record Properties(

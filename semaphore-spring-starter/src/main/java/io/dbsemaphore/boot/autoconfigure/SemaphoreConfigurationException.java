@@ -12,8 +12,8 @@ final class SemaphoreConfigurationException extends IllegalStateException implem
     private final String action;
 
     /**
-     * @param problem what is wrong, as a sentence
-     * @param action what to do about it, as a sentence
+     * @param problem the problem, as a sentence
+     * @param action the solution, as a sentence
      */
     SemaphoreConfigurationException(String problem, String action) {
         super(problem + " " + action);

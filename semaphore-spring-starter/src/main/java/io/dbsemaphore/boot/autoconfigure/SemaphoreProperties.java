@@ -22,26 +22,25 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * What an application can configure beside the {@linkplain SemaphoreSettings settings of the engine}. Immutable. What is not
- * configured is null where its default depends on the application.
+ * The properties of an application beside the {@linkplain SemaphoreSettings settings of the engine}. Immutable. A property that is not
+ * set is null if its default depends on the application.
  *
- * @param enabled Whether semaphores are configured at all. When false there is neither a SemaphoreTemplate nor anything
- *     that guards @WithPermits methods, so that these run without permits.
+ * @param enabled Whether permits are counted. If false, all are granted at once, and no limit is enforced.
  * @param datasource Name of the DataSource bean whose database holds the semaphores. Default is the only or the primary
- *     one. A routing DataSource is refused, one of its targets has to be named.
- * @param semaphores Semaphores to create at start-up where they are absent, by name, each with a 'capacity' of at least
- *     0, which pauses it, and optionally a 'reuse' time. A name with other characters than letters, digits and dashes needs
- *     brackets, such as 'semaphore.semaphores.[tenant:a].capacity'.
- * @param capacityAtStart What happens at start-up to a semaphore that exists with another capacity than is configured:
- *     'keep' leaves it and logs a warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
- * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
- *     creates, and optionally a 'reuse' time. Of several that match, the longest counts. A name that nothing matches is an error.
+ *     one. A routing DataSource is refused; name one of its targets.
+ * @param semaphores Semaphores to create at start-up if absent, by name, each with a 'capacity' of at least 0 (paused), and optionally a
+ *     'reuse' time. A name with other characters than letters, digits and dashes needs brackets, such as
+ *     'semaphore.semaphores.[tenant:a].capacity'.
+ * @param capacityAtStart Action at start-up if a semaphore has another capacity than the configured one: 'keep' leaves it and logs a
+ *     warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
+ * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of the semaphores
+ *     that it creates, and optionally a 'reuse' time. If several match, the longest counts. A name that none matches is an error.
  * @param maxPatternSemaphores How many semaphores the patterns may create in all.
- * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an
- *     in-memory database only, 'always' or 'never'. It looks for them after all that initializes the application's database,
- *     and never where a changelog of the application runs in the background or 'semaphore.schema-wait' is set.
- * @param schemaWait How long the start waits for tables that are missing or lack columns, since the application's changelog
- *     runs in the background. Default is 1m where it does so by an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
+ * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory
+ *     database only, 'always' or 'never'. It looks for them after everything that initializes the application's database, and never if a
+ *     changelog of the application runs in the background or 'semaphore.schema-wait' is set.
+ * @param schemaWait How long the start waits for tables that are missing or lack columns, while the application's changelog runs in the
+ *     background. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
  * @param aop How @WithPermits methods are guarded.
  * @param liquibase Whether the library creates its tables itself, by Liquibase.
  */
@@ -58,7 +57,7 @@ record SemaphoreProperties(
         @DefaultValue Aop aop,
         @DefaultValue Liquibase liquibase) {
 
-    /** What happens to a semaphore that exists with another capacity than is configured. */
+    /** The action if a semaphore has another capacity than the configured one. */
     enum CapacityAtStart {
 
         /** Keep the capacity in the database, and log a warning. */
@@ -92,7 +91,7 @@ record SemaphoreProperties(
     }
 
     /**
-     * The settings of the engine: its defaults, but for what is configured. They are bound as they are, by their own names.
+     * The settings of the engine: its defaults, changed by the properties, which are bound by the settings' own names.
      *
      * @throws IllegalArgumentException when a value cannot work
      */
@@ -128,7 +127,7 @@ record SemaphoreProperties(
         return values;
     }
 
-    /** What the capacity of a semaphore is configured below. */
+    /** The property of a semaphore, below which its capacity is configured. */
     static String property(String name) {
         return property("semaphore.semaphores", name);
     }
@@ -142,7 +141,7 @@ record SemaphoreProperties(
         try {
             SemaphoreName.requireValid(name);
         } catch (IllegalArgumentException invalid) {
-            // Without its cause: Spring Boot shows the last one, which knows nothing of the property
+            // without its cause: Spring Boot shows the last one, which does not name the property
             throw new IllegalArgumentException("%s is not valid. %s".formatted(property, invalid.getMessage()));
         }
         if (declared.capacity() < 0) {
@@ -154,15 +153,15 @@ record SemaphoreProperties(
     /**
      * A semaphore to create.
      *
-     * @param capacity How many permits may be held at once, at least 0, which pauses it. Required.
+     * @param capacity How many permits may be held at once, at least 0 (paused). Required.
      * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in. Default is
      *     semaphore.fair.
-     * @param waitTime How long an acquire waits for permits unless its request says otherwise. One of several semaphores waits for
-     *     the longest of their times. Default is 0, not to wait.
-     * @param maxHold When a grant that is kept alive ends, unless its request says otherwise. That of several semaphores ends after
-     *     the shortest of their times. Default is semaphore.max-hold.
-     * @param reuse For how long permits that callers of this instance have released are kept for its next callers, without
-     *     transactions. Between 10ms and 10s. Without it, or with zero, each release is written to the database.
+     * @param waitTime How long an acquire waits for permits unless its request says otherwise. An acquire of several semaphores waits for
+     *     the longest of their times. Default is 0: it does not wait.
+     * @param maxHold Longest time that a grant is kept alive, unless its request says otherwise. For a grant of several semaphores, the
+     *     shortest of their times. Default is semaphore.max-hold.
+     * @param reuse How long permits that callers of this instance have released are kept for its next callers, without transactions.
+     *     Between 10ms and 10s. If absent or zero, each release is written to the database.
      */
     record Declared(
             int capacity,
@@ -174,8 +173,8 @@ record SemaphoreProperties(
     /**
      * How annotated methods are guarded.
      *
-     * @param order Order of the advice among others, a lower one is further out. Below that of transactions, so that
-     *     permits are acquired before a transaction begins and released after it has committed.
+     * @param order Order of the advice; a lower one is further out. The default is below that of transactions: permits are acquired
+     *     before a transaction begins and released after it has committed.
      * @param allowUnknownNames Whether the application starts although an annotation names a semaphore that is neither
      *     declared, nor matched by a pattern, nor in the database. Calls fail until it is created.
      */
@@ -186,8 +185,8 @@ record SemaphoreProperties(
     /**
      * Whether the library creates its tables itself.
      *
-     * @param enabled Whether the library runs its Liquibase changelog itself at start-up, after what the application
-     *     initializes its database with. Not needed where the application's own changelog includes it.
+     * @param enabled Whether the library runs its Liquibase changelog itself at start-up, after the application has initialized its
+     *     database. Not needed if the application's own changelog includes it.
      */
     record Liquibase(@DefaultValue("false") boolean enabled) {}
 }

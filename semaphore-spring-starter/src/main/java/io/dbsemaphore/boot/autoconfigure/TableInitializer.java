@@ -117,7 +117,7 @@ final class TableInitializer {
                                 SqlErrors.root(failure)
                                         .map(Throwable::getMessage)
                                         .orElse(failure.getMessage())),
-                "Grant the user what the script needs, such as CREATE, ALTER, INDEX and REFERENCES, or let a migration create"
+                "Grant the user the privileges for the script, such as CREATE, ALTER, INDEX and REFERENCES, or let a migration create"
                         + " the tables and set semaphore.initialize-schema=never.");
         explained.initCause(failure);
         return explained;

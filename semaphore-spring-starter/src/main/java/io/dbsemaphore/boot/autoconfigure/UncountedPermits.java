@@ -65,12 +65,12 @@ final class UncountedPermits implements PermitManager {
             Set<String> names = request.permits().keySet();
             if (inTestSlice) {
                 log.info(
-                        "The first permits of {} were granted without being counted, and so will be all others: this test has a"
+                        "The first permits of {} were granted without being counted, like all later ones: this test has a"
                                 + " slice of the application, without its semaphores. To test a limit, use @SpringBootTest",
                         names);
             } else {
                 log.warn(
-                        "The first permits of {} were granted without being counted, and so will be all others: no limit is"
+                        "The first permits of {} were granted without being counted, like all later ones: no limit is"
                                 + " enforced in this application, since semaphore.enabled=false",
                         names);
             }

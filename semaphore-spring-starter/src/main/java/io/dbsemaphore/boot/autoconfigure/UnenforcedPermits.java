@@ -11,8 +11,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Refuses beans with {@code @WithPermits} where no database counts their permits: each of them when it is created, and at the
- * end of the start those that are created later, as far as their types are known.
+ * Refuses beans with {@code @WithPermits} if no database counts their permits: each one when it is created, and at the end of the start
+ * the beans that are created later, as far as their types are known.
  */
 final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSingleton {
 
@@ -41,7 +41,7 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
         return beanFactory.getBeanNamesForType(UnenforcedPermits.class, true, false).length > 0;
     }
 
-    /** @param consequence what does not work without the database, as a sentence */
+    /** @param consequence the consequence of the missing database, as a sentence */
     static SemaphoreConfigurationException explain(String consequence, ListableBeanFactory beanFactory) {
         return new SemaphoreConfigurationException(consequence + " " + reason(beanFactory), ACTION);
     }
@@ -68,7 +68,7 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
         return bean;
     }
 
-    /** Also what factory beans make, such as repositories. */
+    /** Also called for the products of factory beans, such as repositories. */
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         refuse(beanName, bean.getClass());

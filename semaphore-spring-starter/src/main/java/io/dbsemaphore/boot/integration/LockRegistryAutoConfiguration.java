@@ -59,12 +59,12 @@ public final class LockRegistryAutoConfiguration {
      * The locks of Spring Integration.
      *
      * @param enabled Whether a LockRegistry of Spring Integration is a bean, unless the application has one.
-     * @param prefix What the names of the semaphores begin with. The key of the lock follows.
-     * @param ttl After how long a lock expires that is neither released nor renewed, at least 1s.
+     * @param prefix Prefix of the names of the semaphores. The key of the lock follows.
+     * @param ttl Time to live of a lock that is neither released nor renewed, at least 1s.
      * @param keepAlive Whether this instance renews its locks until they are released. Otherwise they expire during work that
      *     takes longer than their time to live.
-     * @param cacheCapacity How many locks this instance remembers. The semaphore of one that it forgets is deleted, unless it is
-     *     in use.
+     * @param cacheCapacity How many locks this instance remembers. It deletes the semaphore of a lock that it forgets, unless it is in
+     *     use.
      */
     @ConfigurationProperties("semaphore.adapters.spring-integration")
     record Properties(
@@ -82,7 +82,7 @@ public final class LockRegistryAutoConfiguration {
             try {
                 MutexRequests unused = new MutexRequests(prefix, ttl, keepAlive);
             } catch (IllegalArgumentException invalid) {
-                // Without its cause: Spring Boot shows the last one, which knows nothing of the properties
+                // without its cause: Spring Boot shows the last one, which does not name the properties
                 throw new IllegalArgumentException("semaphore.adapters.spring-integration: " + invalid.getMessage());
             }
         }

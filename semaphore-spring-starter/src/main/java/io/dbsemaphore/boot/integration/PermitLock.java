@@ -30,7 +30,7 @@ final class PermitLock implements DistributedLock {
     /** Durations beyond it overflow in nanoseconds. */
     private static final Duration LONGEST_WAIT = Duration.ofDays(365);
 
-    /** Where no more semaphores may be created, and other instances create those that were deleted. */
+    /** How often a lock is tried if no more semaphores may be created and other instances use up the places that are freed. */
     private static final int ATTEMPTS = 3;
 
     private final String key;
@@ -204,9 +204,9 @@ final class PermitLock implements DistributedLock {
     }
 
     /**
-     * Acquires the permit, or renews it if the thread has it, for the longest time to live since it entered first: it then lasts at
-     * least for that of this call, and not shorter than before. One that has expired is restored if nobody else has had it since; otherwise it is acquired anew,
-     * which {@link #release} reports.
+     * Acquires the permit, or renews it if the thread has it, for the longest time to live since it entered first: it then lasts at least
+     * for that of this call, and not shorter than before. One that has expired is restored if nobody else has had it since; otherwise it
+     * is acquired anew, which {@link #release} reports.
      *
      * @return false if it did not become available within the wait time
      */
@@ -250,8 +250,8 @@ final class PermitLock implements DistributedLock {
         if (wasLost) {
             throw new ConcurrentModificationException(
                     "Lock '" + key + "' expired, or an operator released it, before its"
-                            + " holder did. Another instance may have had it meanwhile: the integrity of what it protects may be"
-                            + " compromised. Work that takes longer than the time to live has to renew the lock");
+                            + " holder did. Another instance may have had it meanwhile: data that it protects may be"
+                            + " inconsistent. Work that takes longer than the time to live has to renew the lock");
         }
     }
 

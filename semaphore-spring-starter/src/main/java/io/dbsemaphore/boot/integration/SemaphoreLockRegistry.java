@@ -39,7 +39,7 @@ public final class SemaphoreLockRegistry
 
     private static final Logger log = LoggerFactory.getLogger(SemaphoreLockRegistry.class);
 
-    /** How many semaphores are deleted at once where no more may be created. */
+    /** How many semaphores are deleted at once if no more may be created. */
     private static final int AT_ONCE = 50;
 
     private final SemaphoreOperations semaphores;
@@ -47,20 +47,20 @@ public final class SemaphoreLockRegistry
     private final MutexRequests requests;
     private final int cacheCapacity;
 
-    /** By key, so that all threads that name it share its lock. In the order in which they were obtained last. */
+    /** The locks by key, so that all threads that use a key share its lock; the least recently obtained first. */
     private final Map<String, PermitLock> locks = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
-     * Those that were forgotten. One that the application still refers to is returned when its key is named again: two locks of one
-     * key would neither be re-entrant nor exclude one another. Guarded by the monitor of {@link #locks}.
+     * The forgotten locks. If the application still refers to one, it is returned when its key is used again: two locks of one key would
+     * neither be re-entrant nor exclude one another. Guarded by the monitor of {@link #locks}.
      */
     private final Map<String, WeakReference<PermitLock>> forgotten = new HashMap<>();
 
     /**
      * Creates a registry.
      *
-     * @param semaphores what the locks are acquired by
-     * @param admin what deletes the semaphores of forgotten locks
+     * @param semaphores acquires the locks
+     * @param admin deletes the semaphores of forgotten locks
      * @param requests the names of the semaphores, which a pattern must match, and their time to live
      * @param cacheCapacity the number of locks that are remembered, at least 1
      */
@@ -133,8 +133,8 @@ public final class SemaphoreLockRegistry
     }
 
     /**
-     * Forgets locks, the least recently obtained first, while there are more than can stay. Deletes their semaphores, since keys may
-     * be as many as messages.
+     * Forgets locks, the least recently obtained first, down to the cache capacity. Deletes their semaphores, since there may be as many
+     * keys as messages.
      */
     private void forget(int staying, Predicate<PermitLock> removable) {
         List<String> keys = new ArrayList<>();
@@ -164,8 +164,9 @@ public final class SemaphoreLockRegistry
     }
 
     /**
-     * Deletes some semaphores of locks, whichever instance remembers them: one that has stopped remembers none. An instance that
-     * needs one of them again creates it. Stops at the first failure of the database, so that the caller is not delayed further.
+     * Deletes some semaphores of locks, regardless of which instance remembers them (a stopped instance never deletes its own). A
+     * semaphore that is needed again is created again. Stops at the first failure of the database, so that the caller is not delayed
+     * further.
      */
     private void deleteSomeUnused() {
         try {

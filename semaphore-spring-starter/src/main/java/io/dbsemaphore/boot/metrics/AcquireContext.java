@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is observed of an acquire. To observe it in another way, register a
+ * The observation of an acquire. To change its name or keys, register a
  * {@link io.micrometer.observation.GlobalObservationConvention} for it.
  */
 public final class AcquireContext extends Observation.Context {
@@ -18,13 +18,13 @@ public final class AcquireContext extends Observation.Context {
     private final String semaphore;
     private volatile String outcome = "unknown";
 
-    /** @param configured what the semaphores of the request are called; few values, however many names are combined */
+    /** @param configured the tag value for the semaphores of the request; few values, however many names are combined */
     AcquireContext(AcquireRequest request, Set<String> configured) {
         this.request = request;
         this.semaphore = configured.size() == 1 ? configured.iterator().next() : SEVERAL;
     }
 
-    /** {@return what is requested} */
+    /** {@return the request} */
     public AcquireRequest request() {
         return request;
     }

@@ -12,7 +12,7 @@ import java.util.TreeSet;
  */
 final class ConfiguredNames {
 
-    /** What is neither declared nor matched by a pattern. */
+    /** The value for semaphores that are neither declared nor matched by a pattern. */
     static final String OTHER = "other";
 
     /** The semaphore under which the library's own maintenance works. */
@@ -41,7 +41,7 @@ final class ConfiguredNames {
                 : patterns.match(name).map(SemaphorePatterns.Match::pattern).orElse(OTHER);
     }
 
-    /** What these are called, each once; nothing for what the library itself acquires. */
+    /** The distinct tag values for these names, without the library's own maintenance semaphore. */
     Set<String> of(Collection<String> names) {
         Set<String> configured = new TreeSet<>();
         for (String name : names) {

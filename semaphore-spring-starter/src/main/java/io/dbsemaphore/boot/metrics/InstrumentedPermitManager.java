@@ -27,8 +27,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Measures and observes each acquire. What meters and handlers throw is logged and does not change the acquire: a caller that got it
- * instead of its grant could never release its permits.
+ * Measures and observes each acquire. Exceptions of meters and handlers are logged and swallowed; thrown, they would hide the grant from
+ * the caller, who could never release it.
  *
  * @param meters null if acquires are not measured
  */
@@ -163,7 +163,7 @@ record InstrumentedPermitManager(
         }
     }
 
-    /** What metrics and observations share: the decorator, and what semaphores are called. */
+    /** The beans that metrics and observations share: the decorator, and the tag values of semaphores. */
     @Configuration(proxyBeanMethods = false)
     static final class Instrumentation {
 

@@ -45,9 +45,8 @@ public final class SemaphoreMetricsAutoConfiguration {
     /**
      * How semaphores are measured.
      *
-     * @param enabled Whether they are measured, where the application has a MeterRegistry.
-     * @param refreshInterval From one reading of the capacities and held permits from the database to the next, as long as
-     *     somebody asks for them, at least 1s.
+     * @param enabled Whether meters of semaphores are published, if the application has a MeterRegistry.
+     * @param refreshInterval How often capacities and held permits are read from the database while the gauges are scraped. At least 1s.
      */
     @ConfigurationProperties("semaphore.metrics")
     record Properties(

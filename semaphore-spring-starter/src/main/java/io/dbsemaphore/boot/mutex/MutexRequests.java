@@ -116,7 +116,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
         }
     }
 
-    /** Of its UTF-16 code units: an encoding would make one of all halves of surrogate pairs. */
+    /** Hashes the UTF-16 code units: an encoding would replace all halves of surrogate pairs by the same character. */
     private static String hash(String key) {
         ByteBuffer units = ByteBuffer.allocate(key.length() * Character.BYTES);
         units.asCharBuffer().put(key);

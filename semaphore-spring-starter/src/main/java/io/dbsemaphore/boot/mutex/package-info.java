@@ -1,5 +1,5 @@
 /**
- * A semaphore as a mutex: what the adapters for locks of other libraries have in common.
+ * A semaphore as a mutex: the common base of the adapters for locks of other libraries.
  *
  * <p>Internal. Depends on the contract of {@code semaphore-core} only.
  */

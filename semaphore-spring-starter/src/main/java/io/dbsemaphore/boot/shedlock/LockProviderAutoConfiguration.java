@@ -53,7 +53,7 @@ public final class LockProviderAutoConfiguration {
      * The locks of ShedLock.
      *
      * @param enabled Whether a LockProvider of ShedLock is a bean, unless the application has one.
-     * @param prefix What the names of the semaphores begin with. The name of the lock follows.
+     * @param prefix Prefix of the names of the semaphores. The name of the lock follows.
      */
     @ConfigurationProperties("semaphore.adapters.shedlock")
     record Properties(
@@ -64,7 +64,7 @@ public final class LockProviderAutoConfiguration {
             try {
                 MutexRequests unused = SemaphoreLockProvider.requests(prefix);
             } catch (IllegalArgumentException invalid) {
-                // Without its cause: Spring Boot shows the last one, which knows nothing of the properties
+                // without its cause: Spring Boot shows the last one, which does not name the properties
                 throw new IllegalArgumentException("semaphore.adapters.shedlock: " + invalid.getMessage());
             }
         }

@@ -33,9 +33,8 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
     /**
      * Creates a provider.
      *
-     * @param semaphores what the locks are acquired by
-     * @param prefix what the names of the semaphores begin with; the name of the lock follows. There must be a pattern that
-     *     matches these names
+     * @param semaphores acquires the locks
+     * @param prefix the prefix of the names of the semaphores, followed by the name of the lock. A pattern must match these names
      * @throws IllegalArgumentException if the prefix cannot begin a name
      */
     public SemaphoreLockProvider(SemaphoreOperations semaphores, String prefix) {
@@ -43,7 +42,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
         this.requests = requests(prefix);
     }
 
-    /** Each lock says itself how long it is held at most. */
+    /** Each lock has its own maximum hold. */
     static MutexRequests requests(String prefix) {
         return new MutexRequests(prefix, AcquireRequest.MIN_TTL, false);
     }

@@ -1,5 +1,5 @@
 /**
- * What a caller over HTTP is answered when its permits are not available.
+ * The answer to an HTTP request whose permits are not available.
  *
  * <p>Internal. Depends on the contract of {@code semaphore-core} only.
  */

@@ -69,7 +69,7 @@ public record Report(
             table.add("**" + kind.label() + "**", looked ? "**" + number(findings.count(kind)) + "**" : "no log");
         }
         table.add(
-                "Releases told as done although the expired permit had been granted to another",
+                "Releases reported as successful after the permit had expired and gone to someone else",
                 number(figures.overstatedReleases()));
         table.add("Commits replayed from the server's log", commits == 0 ? "no log" : number(commits));
         table.add(
