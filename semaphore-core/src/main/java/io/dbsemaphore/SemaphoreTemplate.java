@@ -60,7 +60,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
                 grant.completeExceptionally(failure);
             } else if (!(result instanceof AcquireResult.Granted granted)) {
                 grant.completeExceptionally(unavailable(result, own));
-            } else if (!grant.complete(granted.grant())) {
+            } else if (!grant.complete(granted.grant()) && !granted.grant().isReplayed()) {
                 releaseUnwanted(granted.grant());
             }
         });

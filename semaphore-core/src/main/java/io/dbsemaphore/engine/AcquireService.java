@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -96,6 +97,7 @@ final class AcquireService {
                     return steps.take();
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
+                    begun.left.complete(true);
                     run.commit.cancel(begun.acquire);
                 }
             }
@@ -154,6 +156,9 @@ final class AcquireService {
 
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
         private final Executor steps;
+        /** Completed when the caller has left, or does not wait any longer for what comes before another attempt. */
+        private final CompletableFuture<Object> left = new CompletableFuture<>();
+
         private Acquire acquire;
         private int repeated;
 
@@ -193,10 +198,25 @@ final class AcquireService {
             if (answer == null) {
                 throw CallerExceptions.of(failure);
             }
+            if (result.isDone()
+                    && acquire.command().externalIdGiven()
+                    && answer.outcome() instanceof GrantOutcome.Granted granted) {
+                if (!granted.replayed()) { // otherwise another caller has the grant
+                    var unused = run.background.undo(acquire);
+                }
+                throw new CancellationException();
+            }
             CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
             return retry == null
                     ? CompletableFuture.completedFuture(resultOf(acquire, answer))
-                    : retry.handleAsync(this::tryAgain, steps).thenCompose(Function.identity());
+                    : inTime(retry).handleAsync(this::tryAgain, steps).thenCompose(Function.identity());
+        }
+
+        private CompletableFuture<?> inTime(CompletableFuture<?> retry) {
+            Deadline decided = acquire.callDeadline().plus(run.settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+            ScheduledFuture<?> timeout =
+                    run.scheduler.schedule(() -> left.complete(true), decided.remainingNanos(), TimeUnit.NANOSECONDS);
+            return CompletableFuture.anyOf(retry, left).whenComplete((none, failure) -> timeout.cancel(false));
         }
 
         private CompletableFuture<AcquireResult> tryAgain(@Nullable Object none, @Nullable Throwable failure) {
@@ -212,11 +232,19 @@ final class AcquireService {
             boolean completed =
                     failure == null ? result.complete(outcome) : result.completeExceptionally(cause(failure));
             if (!completed && outcome instanceof AcquireResult.Granted unwanted) {
-                try {
-                    unwanted.grant().release();
-                } catch (RuntimeException unreleased) {
-                    log.debug("{} is released in the background", unwanted.grant(), unreleased);
-                }
+                leave(unwanted.grant());
+            }
+        }
+
+        private void leave(PermitGrant grant) {
+            if (acquire.command().externalIdGiven() && grant instanceof GrantHandle handle) {
+                releases.leave(acquire, handle.state(), grant.isReplayed());
+                return;
+            }
+            try {
+                grant.release();
+            } catch (RuntimeException unreleased) {
+                log.debug("{} is released in the background", grant, unreleased);
             }
         }
 

@@ -4,6 +4,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
@@ -113,6 +114,20 @@ final class ReleaseService {
                             + " while its work was under way",
                     lost,
                     failure);
+        }
+    }
+
+    /**
+     * Ends a grant that a caller which has left did not receive, and that has an external id. Another caller may have got it by the same
+     * id, and keeps it.
+     */
+    void leave(Acquire acquire, HeldGrant state, boolean replayed) {
+        if (!state.isRepeated()) {
+            boolean unused = state.claimEnd();
+            PermitGrant unusedToo = end(state);
+            if (!replayed) {
+                var undone = run.background.undo(acquire);
+            }
         }
     }
 

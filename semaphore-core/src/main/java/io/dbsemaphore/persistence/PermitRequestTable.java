@@ -76,8 +76,15 @@ final class PermitRequestTable {
             set ttl_millis = ?, expires_at = utc_plus_millis(?), renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED' and (expires_at is null or expires_at > utc_now())""";
 
+    /** Shortens nothing: the first caller may still be at work. */
     private static final String REPLAY = """
-            update permit_request set ttl_millis = ?, expires_at = utc_plus_millis(?), instance = ?,
+            update permit_request set ttl_millis = case when ttl_millis < ? then ? else ttl_millis end,
+                expires_at = case when expires_at < utc_plus_millis(?) then utc_plus_millis(?) else expires_at end,
+                instance = ?, renewed_at = utc_now(), updated_at = utc_now()
+            where id = ? and state = 'ACQUIRED'""";
+
+    private static final String REPLAY_WITHOUT_TTL = """
+            update permit_request set ttl_millis = null, expires_at = null, instance = ?,
                 renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
 
@@ -262,12 +269,16 @@ final class PermitRequestTable {
     }
 
     /**
-     * Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed.
+     * Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed. It never ends earlier than
+     * before.
      *
      * @param ttl null to hold it until it is released
      */
     int replay(long id, @Nullable Duration ttl, @Nullable Long instance) {
-        Long millis = ttl == null ? null : ttl.toMillis();
-        return sql.execute(REPLAY, millis, millis, instance, id);
+        if (ttl == null) {
+            return sql.execute(REPLAY_WITHOUT_TTL, instance, id);
+        }
+        long millis = ttl.toMillis();
+        return sql.execute(REPLAY, millis, millis, millis, millis, instance, id);
     }
 }

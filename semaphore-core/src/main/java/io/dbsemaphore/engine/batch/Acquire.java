@@ -138,6 +138,7 @@ public final class Acquire extends AcquireState {
     public Acquire again() {
         Acquire again = new Acquire(call, command(), hasWaitTime, callDeadline, clock);
         again.continueFrom(this);
+        again.refused(lastShortages);
         return again;
     }
 

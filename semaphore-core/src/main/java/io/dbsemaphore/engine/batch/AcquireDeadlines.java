@@ -193,7 +193,7 @@ final class AcquireDeadlines {
     }
 
     private static Deadline after(Acquire acquire, Duration more) {
-        return Deadline.after(acquire.deadline().nanos(), more);
+        return acquire.deadline().plus(more);
     }
 
     /** Answers an acquire that was given up, with the result of earlier attempts. */
@@ -221,7 +221,7 @@ final class AcquireDeadlines {
             return last;
         }
         Duration passed =
-                Duration.ofNanos(System.nanoTime() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
+                Duration.ofNanos(System.nanoTime() - acquire.call().startedAt()).truncatedTo(ChronoUnit.MILLIS);
         return acquire.isBlockedByRow() || acquire.isExternalIdLocked()
                 ? new CannotAcquireLockException(
                         acquire.lockedFor(passed.compareTo(decisionTimeout) < 0 ? passed : decisionTimeout))

@@ -303,9 +303,16 @@ public final class GroupCommit implements AutoCloseable {
         poller.pollNow();
     }
 
-    /** Ends every wait with a {@link SemaphoreClosedException}. Grants are still released. */
+    /**
+     * Ends every wait with a {@link SemaphoreClosedException}. What is being decided gets its answer within the decision timeout. Grants are
+     * still released.
+     */
     public void stopAcquires() {
         List<Acquire> waiting = queue.close();
+        queue.inFlight().forEach(acquire -> {
+            acquire.endWait();
+            deadlines.schedule(acquire);
+        });
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.stop(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
         grants.close();

@@ -485,15 +485,25 @@ final class WorkQueue {
                 || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept)));
     }
 
-    /** Closes the queue, and removes all acquires. Batches in flight are still decided, and releases executed. */
+    /**
+     * Closes the queue, and removes all acquires. Batches in flight are still decided, but none of their acquires waits for permits; releases
+     * are executed.
+     */
     List<Acquire> close() {
         return monitor.underLock(() -> {
             closed = true;
+            inFlight().forEach(acquire -> acquire.setWillingToWait(false));
             List<Acquire> all = ready.clear();
             all.addAll(waitQueues.clear());
             all.forEach(acquire -> acquire.moveTo(Stage.DONE));
             return all;
         });
+    }
+
+    /** The acquires of the batches in flight. */
+    List<Acquire> inFlight() {
+        return monitor.underLock(() ->
+                inFlight.stream().flatMap(batch -> batch.members().stream()).toList());
     }
 
     /**

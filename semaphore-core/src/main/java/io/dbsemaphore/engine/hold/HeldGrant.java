@@ -16,6 +16,7 @@ public final class HeldGrant {
     private volatile Term term;
     private volatile boolean forWork;
     private volatile boolean outlivesShutdown;
+    private volatile boolean repeated;
     private final AtomicBoolean ended = new AtomicBoolean();
     private final AtomicBoolean endTold = new AtomicBoolean();
     private volatile @Nullable Throwable acquiredAt;
@@ -121,7 +122,13 @@ public final class HeldGrant {
 
     /** Records that a repeated acquire has confirmed the grant: a later loss is reported again. */
     void repeated() {
+        repeated = true;
         endTold.set(false);
+    }
+
+    /** Whether several acquires of this JVM have got the grant, by its external id. */
+    public boolean isRepeated() {
+        return repeated;
     }
 
     @Nullable Throwable acquiredAt() {

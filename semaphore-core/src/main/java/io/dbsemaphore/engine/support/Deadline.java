@@ -29,6 +29,11 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
         return compareTo(other) <= 0 ? this : other;
     }
 
+    /** This deadline and a duration after it. */
+    public Deadline plus(Duration more) {
+        return never ? this : after(nanos, more);
+    }
+
     /** The last multiple of a step that is not later. */
     public Deadline roundedDown(Duration step) {
         return never ? this : new Deadline(nanos - Math.floorMod(nanos, step.toNanos()), false);

@@ -70,7 +70,7 @@ public final class ListenerNotifier {
     private @Nullable List<SemaphoreListener> current() {
         try {
             return listeners.get();
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) { // as above
             log.warn("The semaphore listeners cannot be obtained, so they are not notified", failure);
             return List.of();
         }

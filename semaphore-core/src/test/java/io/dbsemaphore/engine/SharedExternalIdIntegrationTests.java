@@ -1,0 +1,147 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two callers with one external id, of which one gives up. */
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SharedExternalIdIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    private final String name = cluster.semaphore(1);
+    private final AcquireRequest request =
+            AcquireRequest.of(name).withExternalId(cluster.externalId()).withTtl(Duration.ofMinutes(5));
+
+    @AfterEach
+    void open() {
+        cluster.node(0).gate().close();
+        cluster.node(1).gate().close();
+    }
+
+    /** A second caller of the id is cancelled while the replay is written for it: the first one is at work. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aCancelledRepetitionLeavesTheGrantToItsHolder(int repeatingNode) throws Exception {
+        PermitGrant holder = cluster.node(0).semaphores().acquire(request);
+        Node repeating = cluster.node(repeatingNode);
+        Pause replaying = repeating.gate().pauseBeforeCommitOf("update permit_request");
+        CompletableFuture<PermitGrant> repeated = repeating.semaphores().acquireAsync(request);
+        replaying.awaitReached(SOON);
+
+        assertThat(repeated.cancel(true)).isTrue();
+        replaying.open();
+
+        staysHeld(holder);
+    }
+
+    @Test
+    void aRepetitionThatTimedOutLeavesTheGrantToItsHolder() throws Exception {
+        PermitGrant holder = cluster.node(0).semaphores().acquire(request.withKeepAlive(true));
+        Node repeating = cluster.node(1);
+        Pause replaying = repeating.gate().pauseBeforeCommitOf("update permit_request");
+        CompletableFuture<PermitGrant> repeated =
+                repeating.semaphores().acquireAsync(request).orTimeout(300, TimeUnit.MILLISECONDS);
+        replaying.awaitReached(SOON);
+        Awaitility.await().atMost(SOON).until(repeated::isCompletedExceptionally);
+
+        replaying.open();
+
+        staysHeld(holder);
+    }
+
+    @Test
+    void aWithdrawnRepetitionLeavesTheGrantToItsHolder() throws Exception {
+        PermitGrant holder = cluster.node(0).semaphores().acquire(request);
+        Node repeating = cluster.node(1);
+        Pause reading = repeating.gate().pauseBefore("from permit_request");
+        CompletableFuture<PermitGrant> repeated = repeating.semaphores().acquireAsync(request);
+        reading.awaitReached(SOON);
+
+        assertThat(repeated.cancel(true)).isTrue();
+        reading.open();
+
+        staysHeld(holder);
+    }
+
+    /** The first caller gives up after its grant was made; a second one has got the grant by then, and works. */
+    @Test
+    void aCancelledAcquireLeavesItsGrantToWhoHasRepeatedIt() throws Exception {
+        CountDownLatch granted = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        SemaphoreListener slow = new SemaphoreListener() {
+            @Override
+            public void acquired(Acquired event) {
+                granted.countDown();
+                await(goOn);
+            }
+        };
+        try (Node first = Node.on(cluster.schema(), TestSettings.defaults(), slow)) {
+            CompletableFuture<PermitGrant> cancelled = first.semaphores().acquireAsync(request);
+            await(granted);
+            PermitGrant repeated = cluster.node(1).semaphores().acquire(request);
+            assertThat(repeated.isReplayed()).isTrue();
+
+            assertThat(cancelled.cancel(true)).isTrue();
+            goOn.countDown();
+
+            staysHeld(repeated);
+        }
+    }
+
+    /** A repetition elsewhere that asks for less time: the holder is at work, and its grant is kept alive. */
+    @Test
+    void aShorterRepetitionDoesNotCostALiveHolderItsPermits() throws Exception {
+        AcquireRequest adopted = AcquireRequest.of(name).withExternalId(cluster.externalId());
+        cluster.node(0).semaphores().executeWithoutResult(adopted, holder -> {
+            cluster.node(1).semaphores().acquire(adopted.withTtl(Duration.ofSeconds(1)));
+            Thread.sleep(1500);
+
+            assertThat(cluster.node(1).semaphores().tryAcquire(AcquireRequest.of(name)))
+                    .isEmpty();
+            assertThat(holder.isHeld()).isTrue();
+        });
+    }
+
+    private void staysHeld(PermitGrant holder) {
+        Awaitility.await("the grant of the holder")
+                .during(Duration.ofMillis(1500))
+                .atMost(SOON)
+                .untilAsserted(() -> {
+                    assertThat(SemaphoreRows.states(cluster.schema(), holder.externalId()))
+                            .as("in the database")
+                            .containsExactly("ACQUIRED");
+                    assertThat(holder.isHeld()).as("by its handle").isTrue();
+                });
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
