@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.jdbc.DatabaseUrl;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
@@ -44,6 +45,7 @@ class ArchitectureTests {
     private static final DescribedPredicate<JavaClass> ERRORS =
             belongToAnyOf(SqlErrors.class, SqlErrorKind.class, DatabaseUrl.class);
     private static final DescribedPredicate<JavaClass> THREADS = belongToAnyOf(DaemonThreads.class);
+    private static final DescribedPredicate<JavaClass> HANDLES = belongToAnyOf(GrantHandle.class);
 
     private static final JavaClasses LIBRARY = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -78,7 +80,7 @@ class ArchitectureTests {
     @Test
     void theAdaptersDependOnThePublicApiAndOnMutex() {
         mayDependOnlyOn(INTEGRATION, NOTHING_INTERNAL, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
-        mayDependOnlyOn(SHEDLOCK, NOTHING_INTERNAL, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
+        mayDependOnlyOn(SHEDLOCK, HANDLES, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
         mayDependOnlyOn(MUTEX, NOTHING_INTERNAL, CONTRACT);
     }
 

@@ -51,6 +51,13 @@ public final class GrantHandle implements PermitGrant {
         state.grant().permits().forEach(permit -> permitsByName.put(permit.name(), permit));
     }
 
+    /** Leaves a grant whose work has ended to its time to live, so that its expiry is not reported as a loss. */
+    public static void leave(PermitGrant grant) {
+        if (grant instanceof GrantHandle handle) {
+            handle.state.leave();
+        }
+    }
+
     @Override
     public String externalId() {
         return stored().externalId();

@@ -120,6 +120,12 @@ public final class HeldGrant {
         return endTold.compareAndSet(false, true);
     }
 
+    /** Leaves the grant to its time to live: neither its expiry nor a possible leak is reported. */
+    void leave() {
+        endTold.set(true);
+        acquiredAt = null;
+    }
+
     /** Records that a repeated acquire has confirmed the grant: a later loss is reported again. */
     void repeated() {
         repeated = true;

@@ -21,12 +21,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.PathContainer.PathSegment;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.server.WebFilter;
-import org.springframework.web.util.ServletRequestPathUtils;
 
 /** Sets the {@linkplain EndpointHeaders headers} where the endpoint is served: by the application, or on a management port of its own. */
 @ManagementContextConfiguration(proxyBeanMethods = false)
@@ -45,10 +43,9 @@ final class EndpointHeadersConfiguration {
         FilterRegistrationBean<Filter> semaphoresEndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
             EndpointHeaders headers = new EndpointHeaders(endpoints);
             FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
-                headers.set(
-                        ServletRequestPathUtils.parse((HttpServletRequest) request)
-                                .pathWithinApplication(),
-                        ((HttpServletResponse) response)::setHeader);
+                HttpServletRequest http = (HttpServletRequest) request;
+                String path = http.getPathInfo() == null ? http.getServletPath() : http.getPathInfo(); // decoded
+                headers.set(segments(path), ((HttpServletResponse) response)::setHeader);
                 chain.doFilter(request, response);
             });
             filter.setOrder(FIRST);
@@ -65,12 +62,18 @@ final class EndpointHeadersConfiguration {
         WebFilter semaphoresEndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
             EndpointHeaders headers = new EndpointHeaders(endpoints);
             return (exchange, chain) -> {
-                headers.set(
-                        exchange.getRequest().getPath().pathWithinApplication(),
-                        exchange.getResponse().getHeaders()::set);
+                List<String> path = exchange.getRequest().getPath().pathWithinApplication().elements().stream()
+                        .filter(PathSegment.class::isInstance)
+                        .map(element -> ((PathSegment) element).valueToMatch())
+                        .toList();
+                headers.set(path, exchange.getResponse().getHeaders()::set);
                 return chain.filter(exchange);
             };
         }
+    }
+
+    private static List<String> segments(String path) {
+        return List.of(StringUtils.tokenizeToStringArray(path, "/"));
     }
 
     /**
@@ -93,17 +96,13 @@ final class EndpointHeadersConfiguration {
             endpoint = SingletonSupplier.of(() -> {
                 PathMappedEndpoints paths = endpoints.getIfAvailable();
                 String path = paths == null ? null : paths.getPath(EndpointId.of("semaphores"));
-                return path == null ? List.<String>of() : List.of(StringUtils.tokenizeToStringArray(path, "/"));
+                return path == null ? List.<String>of() : segments(path);
             });
         }
 
-        /** Sets the headers if the path is that of the endpoint or below it, after any prefix such as a servlet's path. */
-        void set(PathContainer path, BiConsumer<String, String> header) {
-            List<String> segments = path.elements().stream()
-                    .filter(PathSegment.class::isInstance)
-                    .map(element -> ((PathSegment) element).valueToMatch())
-                    .toList();
-            if (!endpoint.get().isEmpty() && Collections.indexOfSubList(segments, endpoint.get()) >= 0) {
+        /** Sets the headers if the path, without those of the application and its servlet, is that of the endpoint or below it. */
+        void set(List<String> path, BiConsumer<String, String> header) {
+            if (!endpoint.get().isEmpty() && Collections.indexOfSubList(path, endpoint.get()) == 0) {
                 HEADERS.forEach(header);
             }
         }

@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.actuate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -20,7 +21,8 @@ public final class SemaphoreHealthContributorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = {"semaphoreHealthIndicator", "semaphoreHealthContributor"})
-    SemaphoreHealthIndicator semaphoreHealthContributor(SemaphoreEngine engine, SemaphoreSettings settings) {
-        return new SemaphoreHealthIndicator(engine, settings, System::nanoTime);
+    SemaphoreHealthIndicator semaphoreHealthContributor(
+            SemaphoreEngine engine, SemaphoreSettings settings, HierarchicalBeanFactory beans) {
+        return new SemaphoreHealthIndicator(engine, settings, beans, System::nanoTime);
     }
 }

@@ -13,13 +13,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.context.SmartLifecycle;
 
 /**
  * Reports UP if the tables can be read and, on instances that run the maintenance, each task was completed within three
- * of its intervals, by the monotonic clock of this instance. That begins anew when the application context is started again after a
+ * of its intervals, by the monotonic clock of this instance. An engine that the starter has not created in this context does not tell of
+ * its maintenance, which is then not checked. The time begins anew when the application context is started again after a
  * pause: no task was due meanwhile.
  */
 final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements SemaphoreListener, SmartLifecycle {
@@ -27,6 +29,9 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements 
     private static final int INTERVALS = 3;
     /** The lower bound of the time allowed, since a slow database may not keep up with a short interval. */
     private static final Duration AT_LEAST = Duration.ofMinutes(1);
+
+    /** The bean that passes the listeners of this context to the engine of the starter. */
+    private static final String LISTENERS = "semaphoreListenerBeans";
 
     private static final List<Task> TASKS = List.of(
             new Task(MaintenanceTask.ORPHAN_RELEASE, "release of orphans", MaintenanceSettings.ORPHAN_RELEASE_INTERVAL),
@@ -41,6 +46,7 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements 
 
     private final SemaphoreEngine engine;
     private final SemaphoreSettings settings;
+    private final boolean hearsOfMaintenance;
     private final LongSupplier clock;
     private final Map<MaintenanceTask, Long> doneAt = new ConcurrentHashMap<>();
     private volatile long begun;
@@ -48,10 +54,12 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements 
 
     private record Task(MaintenanceTask task, String what, Setting<Duration> interval) {}
 
-    SemaphoreHealthIndicator(SemaphoreEngine engine, SemaphoreSettings settings, LongSupplier clock) {
+    SemaphoreHealthIndicator(
+            SemaphoreEngine engine, SemaphoreSettings settings, HierarchicalBeanFactory beans, LongSupplier clock) {
         super("The semaphores are not healthy");
         this.engine = engine;
         this.settings = settings;
+        this.hearsOfMaintenance = beans.containsLocalBean(LISTENERS);
         this.clock = clock;
         this.begun = clock.getAsLong();
     }
@@ -72,8 +80,9 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements 
             return;
         }
         boolean maintains = settings.get(MaintenanceSettings.ENABLED);
-        Optional<String> overdue =
-                maintains ? TASKS.stream().filter(this::isOverdue).findFirst().map(this::describe) : Optional.empty();
+        Optional<String> overdue = maintains && hearsOfMaintenance
+                ? TASKS.stream().filter(this::isOverdue).findFirst().map(this::describe)
+                : Optional.empty();
         overdue.ifPresentOrElse(reason -> builder.down().withDetail("reason", reason), builder::up);
         builder.withDetail("maintenance", maintains ? "scheduled" : "not by this instance");
     }

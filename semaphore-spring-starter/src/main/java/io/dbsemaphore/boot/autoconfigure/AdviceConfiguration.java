@@ -41,14 +41,15 @@ final class AdviceConfiguration {
 
     /**
      * Registers an auto-proxy creator that applies infrastructure advisors, also with {@code spring.aop.auto=false} and
-     * without AspectJ. It is the one that transactions use. Proxies are class-based if those of Spring Boot are.
+     * without AspectJ. It is the one that transactions use. Proxies are class-based if Spring Boot makes them so.
      */
     record AutoProxyCreatorRegistrar(Environment environment) implements ImportBeanDefinitionRegistrar {
 
         @Override
         public void registerBeanDefinitions(AnnotationMetadata importingClass, BeanDefinitionRegistry registry) {
             AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
-            if (environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
+            if (environment.getProperty("spring.aop.auto", Boolean.class, true)
+                    && environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
                 AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
             }
         }

@@ -1,14 +1,23 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.Environment;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.ClassUtils;
 
@@ -20,15 +29,21 @@ import org.springframework.util.ClassUtils;
  * {@code Lifecycle} beans wait for their tasks when they are destroyed, as Quartz does. In that case the semaphores
  * work until the engine is destroyed, which happens after all executors and before the pool.
  *
- * <p>A context that uses the engine of its parent neither starts nor stops it.
+ * <p>A context that uses the engine of its parent neither starts nor stops it, and cannot configure it.
  */
 final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+
+    private static final Logger log = LoggerFactory.getLogger(SemaphoreLifecycle.class);
 
     /**
      * Above 0, the default phase, which the bean that suspends HikariCP for a checkpoint has; below
      * {@code ExecutorConfigurationSupport.DEFAULT_PHASE}, which is {@code Integer.MAX_VALUE / 2}.
      */
     static final int PHASE = 1024;
+
+    /** What configures the engine. */
+    private static final Pattern OF_THE_ENGINE = Pattern.compile(
+            "semaphore\\.(patterns|datasource)\\b.*|semaphore\\.semaphores\\..+\\.(wait-time|max-hold|reuse|fair)");
 
     private static final String QUARTZ = "org.quartz.Scheduler";
 
@@ -44,6 +59,26 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
         this.declared = declared;
         this.context = context;
         this.isOwner = context.getBeanFactory().getBeanNamesForType(SemaphoreEngine.class, true, false).length > 0;
+        ApplicationContext parent = context.getParent();
+        if (!isOwner && parent != null) {
+            warnOfIgnored(context.getEnvironment(), parent.getEnvironment());
+        }
+    }
+
+    private static void warnOfIgnored(ConfigurableEnvironment own, Environment ofParent) {
+        List<String> ignored = own.getPropertySources().stream()
+                .filter(EnumerablePropertySource.class::isInstance)
+                .flatMap(source -> Stream.of(((EnumerablePropertySource<?>) source).getPropertyNames()))
+                .filter(name -> OF_THE_ENGINE.matcher(name).matches()
+                        && !Objects.equals(own.getProperty(name), ofParent.getProperty(name)))
+                .distinct()
+                .sorted()
+                .toList();
+        if (!ignored.isEmpty()) {
+            log.warn(
+                    "{} have no effect, since this application context uses the semaphores of its parent. Set them for the parent",
+                    ignored);
+        }
     }
 
     @Override

@@ -18,20 +18,23 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.core.Ordered;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
  * Shows what a {@link StartFailure} says is wrong, and what to do. Also explains why Spring can create a bean of the application
  * neither with what the library offers nor with its advice: there is no bean of the library to inject, or a final class with
- * {@code @WithPermits} methods cannot be proxied. Comes before the analyzer of Spring Boot that says to define the missing bean.
+ * {@code @WithPermits} methods cannot be proxied, or the application has no database. Comes before the analyzers of Spring Boot that
+ * say to define the missing bean, or an embedded database.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
-record StartFailureAnalyzer(BeanFactory beanFactory) implements FailureAnalyzer {
+record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 
     private static final Set<Class<?>> OFFERED =
             Set.of(SemaphoreAdmin.class, SemaphoreEngine.class, SemaphoreMaintenance.class);
@@ -44,6 +47,16 @@ record StartFailureAnalyzer(BeanFactory beanFactory) implements FailureAnalyzer 
                 - Let it implement an interface, inject that, and set spring.aop.proxy-target-class=false
                 - Use SemaphoreOperations.execute in its methods instead of the annotation""";
 
+    /** Its class is not accessible. */
+    private static final String NO_DATA_SOURCE = "DataSourceBeanCreationException";
+
+    private static final String EXCLUDE_THE_DATA_SOURCE = """
+            If the application has a database, set spring.datasource.url, or activate the profile that does.
+
+            If it has none, exclude the DataSource, and give the semaphores a database of their own:
+                spring.autoconfigure.exclude=%s
+                semaphore.datasource.url=jdbc:...""".formatted(DataSourceAutoConfiguration.class.getName());
+
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -54,6 +67,13 @@ record StartFailureAnalyzer(BeanFactory beanFactory) implements FailureAnalyzer 
                 analysis = missingBean(missing);
             } else if (cause instanceof AopConfigException unproxied) {
                 analysis = finalClass(unproxied);
+            } else if (cause.getClass().getSimpleName().equals(NO_DATA_SOURCE)
+                    && !environment.containsProperty("spring.datasource.url")) {
+                analysis = new FailureAnalysis(
+                        "Spring Boot cannot create the DataSource that it configures because of spring-boot-starter-jdbc, which the"
+                                + " starter of the semaphores brings: spring.datasource.url is not set.",
+                        EXCLUDE_THE_DATA_SOURCE,
+                        cause);
             }
             if (analysis != null) {
                 return analysis;

@@ -6,6 +6,7 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.mutex.MutexRequests;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -81,7 +82,9 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
             Duration rest = lockConfiguration.getLockAtLeastFor().minus(age());
             boolean passed = rest.compareTo(AcquireRequest.MIN_TTL) < 0 && await(rest);
             boolean held = passed ? release() : renew(rest);
-            if (!held) {
+            if (held && !passed) {
+                GrantHandle.leave(grant);
+            } else if (!held) {
                 log.warn(
                         "ShedLock's lock '{}' was lost before it was unlocked: its lockAtMostFor of {} has passed, or an operator"
                                 + " released it. Another instance may have run the task at the same time",

@@ -4,19 +4,23 @@ import io.dbsemaphore.PermitsUnavailableException;
 import java.time.Duration;
 import java.time.Instant;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.ResponseStatus;
 
 /**
  * Answers a request whose controller was refused permits with status 429, a {@code Retry-After} header and a problem detail, in Spring MVC
  * and in WebFlux. The names and numbers of the semaphores are not for clients, and so not in the answer.
  *
  * <p>It comes last: a handler for the exception, or for one of its superclasses, in the controller or in an advice of the application wins.
+ * So does a status that the application has chosen, by an exception whose cause is the refusal.
  */
 @ControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
@@ -25,8 +29,15 @@ class TooManyRequestsAdvice {
     /** Most permits are released long before they expire. */
     private static final long LONGEST_WAIT_SECONDS = 10;
 
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> answer(PermitsUnavailableException refused) {
+    /** Spring also matches by causes. It ignores what an exception handler throws, and handles the first exception otherwise. */
+    @ExceptionHandler(PermitsUnavailableException.class)
+    ResponseEntity<ProblemDetail> answer(Throwable thrown, PermitsUnavailableException refused) throws Throwable {
+        for (Throwable each = thrown; each != null && each != refused; each = each.getCause()) {
+            if (each instanceof ErrorResponse
+                    || AnnotatedElementUtils.hasAnnotation(each.getClass(), ResponseStatus.class)) {
+                throw thrown;
+            }
+        }
         long untilExpiry = refused.earliestExpiry()
                 .map(expiry -> Duration.between(Instant.now(), expiry).toSeconds())
                 .orElse(LONGEST_WAIT_SECONDS);

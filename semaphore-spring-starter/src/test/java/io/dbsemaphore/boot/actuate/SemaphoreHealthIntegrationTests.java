@@ -10,12 +10,15 @@ import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -110,6 +113,15 @@ class SemaphoreHealthIntegrationTests {
     }
 
     @Test
+    void doesNotExpectToHearOfTheMaintenanceOfAnEngineOfTheApplication() {
+        host = OrdersHost.on(database, OwnEngine.class, LaterClock.class);
+
+        LATER.set(Duration.ofDays(31).toNanos());
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @Test
     void hearsOfTheScheduleItself() {
         host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.orphan-release-interval=1s");
         LATER.set(Duration.ofMinutes(2).toNanos());
@@ -148,13 +160,24 @@ class SemaphoreHealthIntegrationTests {
         return String.valueOf(health.getDetails().get("reason"));
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class OwnEngine {
+
+        @Bean
+        @DependsOnDatabaseInitialization
+        SemaphoreEngine ownEngine(DataSource dataSource, SemaphoreSettings settings) {
+            return new SemaphoreEngine(dataSource, settings);
+        }
+    }
+
     /** A clock that can be put forward. */
     @Configuration(proxyBeanMethods = false)
     static class LaterClock {
 
         @Bean
-        SemaphoreHealthIndicator semaphoreHealthContributor(SemaphoreEngine engine, SemaphoreSettings settings) {
-            return new SemaphoreHealthIndicator(engine, settings, () -> System.nanoTime() + LATER.get());
+        SemaphoreHealthIndicator semaphoreHealthContributor(
+                SemaphoreEngine engine, SemaphoreSettings settings, HierarchicalBeanFactory beans) {
+            return new SemaphoreHealthIndicator(engine, settings, beans, () -> System.nanoTime() + LATER.get());
         }
     }
 }

@@ -144,6 +144,21 @@ class OwnPoolTests {
     }
 
     @Test
+    void isProposedToAnApplicationWithoutADatabase(CapturedOutput output) {
+        Hosts.assertStartFails(
+                BeanCreationException.class,
+                WithDataSource.class,
+                url,
+                "spring.liquibase.enabled=false",
+                "spring.datasource.embedded-database-connection=none");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName())
+                .contains("semaphore.datasource.url");
+    }
+
+    @Test
     void tellsWhichDriverIsMissing(CapturedOutput output) {
         Hosts.assertStartFails(
                 BeanCreationException.class,

@@ -75,6 +75,19 @@ class WithPermitsAutoConfigurationTests {
     }
 
     @Test
+    void leavesItToTheApplicationWhatProxiesAreMadeOfWhereAspectsAreOff() {
+        Hosts.bare()
+                .withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+                .withPropertyValues(
+                        "spring.aop.auto=false",
+                        "semaphore.liquibase.enabled=true",
+                        "semaphore.semaphores.backup.capacity=1")
+                .withUserConfiguration(BackupConfiguration.class)
+                .run(context -> assertThat(context.getBean(Store.class))
+                        .matches(AopUtils::isJdkDynamicProxy, "is a proxy of its interface"));
+    }
+
+    @Test
     void makesProxiesOfInterfacesWhereTheApplicationWantsThem() {
         host.withPropertyValues("spring.aop.proxy-target-class=false").run(context -> {
             assertThat(context.getBean(Store.class))

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
@@ -20,12 +21,15 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 
 /** A context that uses the semaphores of its parent, with the same auto-configurations. */
+@ExtendWith(OutputCaptureExtension.class)
 class ChildContextTests {
 
     private ConfigurableApplicationContext parent;
@@ -34,7 +38,10 @@ class ChildContextTests {
     void start() {
         parent = new SpringApplicationBuilder(Semaphores.class)
                 .web(WebApplicationType.NONE)
-                .properties("spring.main.banner-mode=off", "semaphore.semaphores.orders.capacity=1")
+                .properties(
+                        "spring.main.banner-mode=off",
+                        "semaphore.semaphores.orders.capacity=1",
+                        "semaphore.patterns.[parent-*].capacity=1")
                 .run();
     }
 
@@ -73,6 +80,33 @@ class ChildContextTests {
                     .isPresent();
         }
         assertThatTheParentAcquires();
+    }
+
+    @Test
+    void warnsOfItsPropertiesThatHaveNoEffect(CapturedOutput output) {
+        String[] properties = {
+            "semaphore.semaphores.invoices.capacity=2",
+            "semaphore.semaphores.invoices.wait-time=20s",
+            "semaphore.patterns.[tenant-*].capacity=2",
+            "semaphore.patterns.[parent-*].capacity=1"
+        };
+        try (ConfigurableApplicationContext child = new SpringApplicationBuilder(Semaphores.class)
+                .web(WebApplicationType.NONE)
+                .properties(properties)
+                .parent(parent)
+                .run()) {
+            assertThat(child.isActive()).isTrue();
+            assertThat(output)
+                    .contains(
+                            "[semaphore.patterns.[tenant-*].capacity, semaphore.semaphores.invoices.wait-time] have no effect");
+        }
+    }
+
+    @Test
+    void warnsOfNothingIfItHasNoSuchProperties(CapturedOutput output) {
+        startChild(Semaphores.class).close();
+
+        assertThat(output).doesNotContain("have no effect");
     }
 
     @Test

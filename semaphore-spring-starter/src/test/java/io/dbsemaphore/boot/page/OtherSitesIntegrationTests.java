@@ -8,6 +8,9 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
@@ -27,6 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 /**
  * What pages of other sites cannot do with the browser of somebody who reaches the endpoint, in servlet and in reactive
@@ -48,7 +56,7 @@ class OtherSitesIntegrationTests {
     static void start() {
         database = TestDatabase.create();
         hosts = Map.of(
-                "servlet", OrdersHost.web(database, (Object[]) WRITABLE),
+                "servlet", OrdersHost.web(database, with(WRITABLE, Files.class)),
                 "reactive", OrdersHost.reactive(database, (Object[]) WRITABLE));
     }
 
@@ -91,6 +99,40 @@ class OtherSitesIntegrationTests {
         HttpHeaders headers = headers(hosts.get(host).port(), "/actuator/health", "application/json", 200);
 
         assertThat(headers.map()).doesNotContainKeys("x-frame-options", "content-security-policy");
+    }
+
+    /** As of a file server, or of a framework that has a servlet of its own. */
+    @Test
+    void anotherServletGetsItsRequests() {
+        String url = "/%66iles/report";
+
+        HttpHeaders headers = headers(hosts.get("servlet").port(), url, "text/plain", 200);
+
+        assertThat(headers.map()).doesNotContainKeys("x-frame-options", "content-security-policy");
+    }
+
+    @Test
+    void aPathThatEndsAsThatOfTheEndpointHasNoHeaders() {
+        String[] atTheRoot = {
+            "management.endpoints.web.base-path=/", "management.endpoints.web.exposure.include=semaphores"
+        };
+        try (OrdersHost servlet = OrdersHost.web(database, with(atTheRoot, Crossings.class));
+                OrdersHost reactive = OrdersHost.reactive(database, with(atTheRoot, Crossings.class))) {
+            for (OrdersHost host : new OrdersHost[] {servlet, reactive}) {
+                assertProtected(host.port(), "/semaphores", Http.BROWSER, 200);
+                assertThat(headers(host.port(), "/crossings/7/semaphores", "text/plain", 200)
+                                .map())
+                        .doesNotContainKeys("x-frame-options", "content-security-policy");
+            }
+        }
+    }
+
+    @Test
+    void theHeadersAreThereBelowThePathsOfTheContextAndOfTheServlet() {
+        try (OrdersHost host = OrdersHost.web(
+                database, with(WRITABLE, "server.servlet.context-path=/app", "spring.mvc.servlet.path=/api"))) {
+            assertProtected(host.port(), "/app/api/actuator/semaphores", Http.BROWSER, 200);
+        }
     }
 
     static Stream<String> kinds() {
@@ -178,6 +220,10 @@ class OtherSitesIntegrationTests {
                 .build());
     }
 
+    private static Object[] with(String[] properties, Object... more) {
+        return Stream.concat(Stream.of(properties), Stream.of(more)).toArray();
+    }
+
     private static void assertProtected(int port, String path, String accept, int status) {
         HttpHeaders headers = headers(port, path, accept, status);
 
@@ -214,6 +260,33 @@ class OtherSitesIntegrationTests {
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Files {
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> files() {
+            return new ServletRegistrationBean<>(
+                    new HttpServlet() {
+                        private static final long serialVersionUID = 1L;
+
+                        @Override
+                        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+                            response.setContentType("text/plain");
+                        }
+                    },
+                    "/files/*");
+        }
+    }
+
+    @RestController
+    static class Crossings {
+
+        @GetMapping("/crossings/7/semaphores")
+        String trafficLights() {
+            return "red";
         }
     }
 }

@@ -58,6 +58,11 @@ final class LockProviderFixture implements AutoCloseable {
                 node.admin().now(), holders(lockName).get(0).expiresAt().orElseThrow());
     }
 
+    /** The external ids of the locks that the instance has reported as lost. */
+    List<String> lost() {
+        return node.events().subjects("lost");
+    }
+
     void releaseByForce(String lockName) {
         node.admin().forceRelease(holders(lockName).get(0).externalId(), "operator", "test");
     }

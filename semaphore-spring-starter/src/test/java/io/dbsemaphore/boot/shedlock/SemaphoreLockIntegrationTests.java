@@ -66,6 +66,21 @@ class SemaphoreLockIntegrationTests {
                 .isEmpty();
     }
 
+    @Test
+    void isNotLostWhenItsTimeAtLeastHasPassedAfterTheTask() {
+        lock(instances.provider(), HOUR, Duration.ofSeconds(2)).unlock();
+        String ended = instances.holders(name).get(0).externalId();
+        Awaitility.await("the end of the rest")
+                .until(() -> instances.holders(name).isEmpty());
+        lock(instances.provider(), SECOND.multipliedBy(3), Duration.ZERO);
+        String overrun = instances.holders(name).get(0).externalId();
+
+        Awaitility.await("the report of a task that takes too long")
+                .until(() -> instances.lost().contains(overrun));
+
+        assertThat(instances.lost()).doesNotContain(ended);
+    }
+
     /** The task may not have ended when the instance stops. */
     @Test
     void staysLockedWhenTheInstanceStopsDuringTheTask() {

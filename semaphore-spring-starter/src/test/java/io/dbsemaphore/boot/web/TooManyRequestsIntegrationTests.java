@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
@@ -12,13 +13,21 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 import reactor.core.publisher.Mono;
 
 class TooManyRequestsIntegrationTests {
@@ -56,6 +65,24 @@ class TooManyRequestsIntegrationTests {
     void leavesTheAnswerToAnAdviceOfAReactiveApplication() throws Exception {
         try (OrdersHost host = OrdersHost.reactive(database, Guarded.class, OwnAdvice.class)) {
             assertThat(refused(host, "/guarded").statusCode()).isEqualTo(503);
+        }
+    }
+
+    @Test
+    void leavesTheAnswerToAnAdviceOfAnAutoConfiguration() throws Exception {
+        try (OrdersHost host = OrdersHost.web(database, Guarded.class, OwnStarter.class)) {
+            assertThat(refused(host, "/guarded").statusCode()).isEqualTo(503);
+        }
+    }
+
+    @Test
+    void leavesAStatusThatTheApplicationHasChosen() throws Exception {
+        try (OrdersHost servlet = OrdersHost.web(database, OwnStatus.class);
+                OrdersHost reactive = OrdersHost.reactive(database, OwnStatus.class)) {
+            for (OrdersHost host : new OrdersHost[] {servlet, reactive}) {
+                assertThat(refused(host, "/status-exception").statusCode()).isEqualTo(503);
+                assertThat(refused(host, "/own-exception").statusCode()).isEqualTo(409);
+            }
         }
     }
 
@@ -104,6 +131,58 @@ class TooManyRequestsIntegrationTests {
             return Mono.just("done");
         }
     }
+
+    @RestController
+    static class OwnStatus {
+
+        private final SemaphoreTemplate semaphores;
+
+        OwnStatus(SemaphoreTemplate semaphores) {
+            this.semaphores = semaphores;
+        }
+
+        @GetMapping("/status-exception")
+        String statusException() {
+            return work(busy -> new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "busy", busy));
+        }
+
+        @GetMapping("/own-exception")
+        String ownException() {
+            return work(Busy::new);
+        }
+
+        private String work(Function<PermitsUnavailableException, RuntimeException> refusal) {
+            try {
+                return semaphores.execute(AcquireRequest.of("orders"), grant -> "done");
+            } catch (PermitsUnavailableException busy) {
+                throw refusal.apply(busy);
+            }
+        }
+    }
+
+    @ResponseStatus(HttpStatus.CONFLICT)
+    static class Busy extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        Busy(Throwable cause) {
+            super(cause);
+        }
+    }
+
+    /** Sorted behind that of the library, by its name. */
+    @AutoConfiguration
+    static class LateAutoConfiguration {
+
+        @Bean
+        OwnAdvice ownAdvice() {
+            return new OwnAdvice();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(LateAutoConfiguration.class)
+    static class OwnStarter {}
 
     @ControllerAdvice
     static class OwnAdvice {
