@@ -4,7 +4,10 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -143,11 +146,13 @@ final class Quotas {
      *
      * @param keptAliveByDefault whether the grant is kept alive if the request does not say
      * @return null if there is none for this request; it then needs a transaction
+     * @throws SemaphoreException when the request has the external id of a use
      */
     @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
         if (disabled || Thread.currentThread().isInterrupted()) {
             return null;
         }
+        request.externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
         long startedAt = System.nanoTime();
         ReuseTerms terms = acquireFactory
                 .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
@@ -546,7 +551,7 @@ final class Quotas {
         return new Quota(reuseOf(name), settings.get(SemaphoreSettings.FAIR).of(name));
     }
 
-    /** Whether a use of a chunk of this JVM has, or had, this external id: that of the request, or of a later use. */
+    /** Whether a use of a chunk of this JVM has, or had, this external id, or that of its request. */
     boolean isKnown(String externalId) {
         return find(externalId) != null;
     }
@@ -554,6 +559,12 @@ final class Quotas {
     private @Nullable Chunk find(String externalId) {
         Chunk ofRequest = byExternalId.get(externalId);
         return ofRequest != null ? ofRequest : byExternalId.get(ReusedGrant.requestOf(externalId));
+    }
+
+    private void refuseRepeated(String externalId) {
+        throw findUse(externalId)
+                .<SemaphoreException>map(use -> new RequestInProgressException(externalId, use.owner()))
+                .orElseGet(() -> new RequestAlreadyReleasedException(externalId));
     }
 
     /** The use with this external id; empty if it has ended, or is not of this JVM. */
