@@ -310,12 +310,17 @@ final class Quotas {
                     new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
             return ReleaseOutcome.RELEASED;
         }
-        grant.endWithGrant();
-        remove(grant.chunk());
-        return releases.release(
-                grant.chunk().state(),
-                eventOf(grant),
-                grant);
+        CompletableFuture<Object> returned = new CompletableFuture<>();
+        if (before == ReusedGrant.State.HELD) { // the release of a checked use may wait for the transaction that checked it
+            grant.chunk().quota().addReturn(returned);
+        }
+        try {
+            grant.endWithGrant();
+            remove(grant.chunk());
+            return releases.release(grant.chunk().state(), eventOf(grant), grant);
+        } finally {
+            returned.complete(true);
+        }
     }
 
     private static Consumer<SemaphoreListener> eventOf(ReusedGrant grant) {
@@ -563,6 +568,7 @@ final class Quotas {
 
     private void refuseRepeated(String externalId) {
         throw findUse(externalId)
+                .filter(ReusedGrant::isHeld)
                 .<SemaphoreException>map(use -> new RequestInProgressException(externalId, use.owner()))
                 .orElseGet(() -> new RequestAlreadyReleasedException(externalId));
     }
