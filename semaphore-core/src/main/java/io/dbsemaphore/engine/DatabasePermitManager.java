@@ -167,7 +167,7 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
                     ? handle.state()
                     : findStored(run, grant.externalId())
                             .orElseThrow(() -> lost(run, grant.externalId(), grant.permits()));
-            requireHeld(run, state, grant, state.grant().externalId());
+            requireHeld(run, state, grant);
         }
     }
 
@@ -177,11 +177,11 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
      */
     private void requireHeld(Run run, ReusedGrant use) {
         bind(use);
-        requireHeld(run, use.chunk().state(), use, use.externalId());
+        requireHeld(run, use.chunk().state(), use);
     }
 
-    private void requireHeld(Run run, HeldGrant state, PermitGrant handle, String externalId) {
-        if (!run.database.heldCheck().lockIfHeld(state.grant(), externalId)) {
+    private void requireHeld(Run run, HeldGrant state, PermitGrant handle) {
+        if (!run.database.heldCheck().lockIfHeld(state.grant())) {
             throw lost(run, state, handle);
         }
     }

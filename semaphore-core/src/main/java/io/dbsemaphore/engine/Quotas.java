@@ -4,7 +4,10 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -41,6 +44,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -142,11 +146,13 @@ final class Quotas {
      *
      * @param keptAliveByDefault whether the grant is kept alive if the request does not say
      * @return null if there is none for this request; it then needs a transaction
+     * @throws SemaphoreException when the request has the external id of a use
      */
     @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
         if (disabled || Thread.currentThread().isInterrupted()) {
             return null;
         }
+        request.externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
         long startedAt = System.nanoTime();
         ReuseTerms terms = acquireFactory
                 .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
@@ -156,10 +162,10 @@ final class Quotas {
             return null;
         }
         acquireFactory.checkHostTransaction(request);
-        return take(quota, terms, startedAt);
+        return take(quota, terms, startedAt, false);
     }
 
-    private @Nullable AcquireResult take(Quota quota, ReuseTerms terms, long startedAt) {
+    private @Nullable AcquireResult take(Quota quota, ReuseTerms terms, long startedAt, boolean refusedAtFirst) {
         Chunk chunk = quota.poll(terms, System.nanoTime());
         if (chunk == null) {
             return null;
@@ -172,7 +178,7 @@ final class Quotas {
         }
         ReusedGrant grant = beginUse(chunk);
         Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
-        listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, false)));
+        listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, refusedAtFirst)));
         return new AcquireResult.Granted(grant);
     }
 
@@ -205,7 +211,7 @@ final class Quotas {
 
     /**
      * Whether an acquire is to be tried again: if it was handed a chunk and comes too late to use it, as in a JVM that was suspended,
-     * or if it does not wait and was refused while chunks of this JVM were going back.
+     * or if it was refused while chunks of this JVM were going back.
      *
      * @param repeated how often that was so before
      * @return completed when it is to be tried again; null if it is not
@@ -225,7 +231,6 @@ final class Quotas {
         }
         if (disabled
                 || repeated >= MAX_REPEATED
-                || acquire.hasWaitTime()
                 || !(answer.outcome() instanceof GrantOutcome.Refused refused)) {
             return null;
         }
@@ -255,7 +260,7 @@ final class Quotas {
         ReuseTerms terms = acquire.reuseTerms();
         for (int look = 0; look < LOOKS && terms != null && !commit.isAwaited(terms.name()); look++) {
             AcquireResult reused =
-                    take(known(terms.name()), terms, acquire.call().startedAt());
+                    take(known(terms.name()), terms, acquire.call().startedAt(), acquire.wasRefused());
             if (reused != null) {
                 return reused;
             }
@@ -305,13 +310,28 @@ final class Quotas {
                     new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
             return ReleaseOutcome.RELEASED;
         }
-        grant.endWithGrant();
-        remove(grant.chunk());
-        return releases.release(
-                grant.chunk().state(),
-                listener -> listener.released(new SemaphoreListener.Released(
-                        grant.externalId(), grant.permits(), Optional.of(grant.heldFor()))),
-                grant);
+        CompletableFuture<Object> returned = new CompletableFuture<>();
+        if (before == ReusedGrant.State.HELD) { // the release of a checked use may wait for the transaction that checked it
+            grant.chunk().quota().addReturn(returned);
+        }
+        try {
+            grant.endWithGrant();
+            remove(grant.chunk());
+            return releases.release(grant.chunk().state(), eventOf(grant), grant);
+        } finally {
+            returned.complete(true);
+        }
+    }
+
+    private static Consumer<SemaphoreListener> eventOf(ReusedGrant grant) {
+        return listener -> listener.released(new SemaphoreListener.Released(
+                grant.externalId(), grant.permits(), Optional.of(grant.heldFor())));
+    }
+
+    /** The event for listeners when a grant is released: that of its current use, if it has one. */
+    Consumer<SemaphoreListener> eventOf(HeldGrant state) {
+        Chunk chunk = byExternalId.get(state.grant().externalId());
+        return chunk != null && chunk.user() instanceof ReusedGrant use ? eventOf(use) : releases.eventOf(state);
     }
 
     /** Hands a chunk to the next caller, or makes it idle. False if it must go back, also because that has failed. */
@@ -377,10 +397,12 @@ final class Quotas {
     private void passOnOrGiveBack(Quota quota, Supplier<List<Chunk>> idle) {
         CompletableFuture<Object> returned = new CompletableFuture<>();
         quota.addReturn(returned);
-        var unused = allOf(idle.get().stream()
+        List<Chunk> taken = idle.get();
+        var unused = allOf(taken.stream()
                         .filter(chunk -> !commit.isAwaited(chunk.terms().name()) || !passOn(chunk))
                         .map(this::giveBack))
                 .whenComplete((none, failure) -> returned.complete(true));
+        taken.stream().findFirst().ifPresent(chunk -> serveWaiting(chunk.terms().name(), quota)); // one may be idle again
     }
 
     private CompletableFuture<?> giveBack(Chunk chunk) {
@@ -433,7 +455,7 @@ final class Quotas {
                     .forEach(this::remove);
             quotas.keySet()
                     .forEach(each ->
-                            quotas.computeIfPresent(each, (name, quota) -> quota.isForgotten(now) ? null : quota));
+                            quotas.computeIfPresent(each, (name, quota) -> quota.isForgotten(now) && !commit.isAwaited(name) ? null : quota));
         } catch (Throwable failure) {
             UnexpectedErrors.survive(log, "The check of permits that are reused", failure);
         }
@@ -469,11 +491,14 @@ final class Quotas {
         }
     }
 
-    /** Tells the other instances who was refused here. */
+    /** Tells the other instances who was refused here, and who waits for a semaphore without fairness. */
     private void mark() {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
         quotas.forEach((name, quota) -> {
+            if (commit.isAwaited(name) && !settings.get(SemaphoreSettings.FAIR).of(name)) {
+                quota.refusedHere();
+            }
             Duration validFor = quota.mark(now);
             if (validFor != null) {
                 marks.put(name, validFor);
@@ -512,6 +537,9 @@ final class Quotas {
                         confirmation.held().contains(chunk.state().grant().requestId()))
                 .forEach(chunk -> chunk.confirm(asOf));
         clearDue();
+        if (!confirmation.awaited().isEmpty()) {
+            commit.pollNow(); // reads whose turn it is, for the permits that are released here
+        }
     }
 
     private Duration reuseOf(String name) {
@@ -528,7 +556,7 @@ final class Quotas {
         return new Quota(reuseOf(name), settings.get(SemaphoreSettings.FAIR).of(name));
     }
 
-    /** Whether a use of a chunk of this JVM has, or had, this external id: that of the request, or of a later use. */
+    /** Whether a use of a chunk of this JVM has, or had, this external id, or that of its request. */
     boolean isKnown(String externalId) {
         return find(externalId) != null;
     }
@@ -536,6 +564,13 @@ final class Quotas {
     private @Nullable Chunk find(String externalId) {
         Chunk ofRequest = byExternalId.get(externalId);
         return ofRequest != null ? ofRequest : byExternalId.get(ReusedGrant.requestOf(externalId));
+    }
+
+    private void refuseRepeated(String externalId) {
+        throw findUse(externalId)
+                .filter(ReusedGrant::isHeld)
+                .<SemaphoreException>map(use -> new RequestInProgressException(externalId, use.owner()))
+                .orElseGet(() -> new RequestAlreadyReleasedException(externalId));
     }
 
     /** The use with this external id; empty if it has ended, or is not of this JVM. */

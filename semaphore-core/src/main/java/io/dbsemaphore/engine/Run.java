@@ -173,7 +173,7 @@ final class Run extends RunContext {
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
         CompletableFuture<?>[] released = rest.stream()
-                .map(state -> releases.giveBack(state, releases.eventOf(state)))
+                .map(state -> releases.giveBack(state, quotas.eventOf(state)))
                 .toArray(CompletableFuture[]::new);
         @Nullable Exception cause = null;
         try {

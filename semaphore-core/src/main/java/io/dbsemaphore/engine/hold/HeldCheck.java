@@ -65,14 +65,13 @@ public final class HeldCheck {
     /**
      * Locks these permits in the caller's transaction, so that no other transaction can take them before it ends.
      *
-     * @param externalId by which the caller knows the grant
      * @return false when a permit was released: the grant is lost
      * @throws PermitLostException when a permit is not visible to this transaction, since it was deleted or is newer than the
      *     snapshot; the grant may still be held
      * @throws CannotAcquireLockException when another transaction has locked a permit
      * @throws IllegalTransactionStateException without a writable transaction on the host's data source
      */
-    public boolean lockIfHeld(StoredGrant grant, String externalId) {
+    public boolean lockIfHeld(StoredGrant grant) {
         requireTransaction(grant.externalId());
         List<StoredPermit> ascending = grant.permits().stream()
                 .sorted(Comparator.comparing(StoredPermit::id))
@@ -90,7 +89,7 @@ public final class HeldCheck {
                 return false;
             }
         }
-        add(grant.requestId(), externalId);
+        add(grant.requestId(), grant.externalId());
         return true;
     }
 

@@ -269,6 +269,7 @@ public final class Quota {
     public boolean isDue(Chunk chunk, long nowNanos) {
         return isWantedElsewhere(nowNanos)
                 || chunk.unusedFor(nowNanos) >= UNUSED * reuseNanos
+                || chunk.unconfirmedFor(nowNanos) >= reuseNanos
                 || !chunk.isConfirmable(nowNanos);
     }
 

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The handle of one use of a {@link Chunk}. It ends with that use, so that a late call never affects the next one.
  *
- * <p>The first use has the external id of the request; a later one has that and its number, such as {@code …#7}, which only this
- * JVM knows.
+ * <p>It has the external id of the request and the number of the use, such as {@code …#7}, which only this JVM knows. No use has the
+ * id of the request, by which other instances would act on the next use, too.
  */
 public final class ReusedGrant implements PermitGrant {
 
@@ -94,7 +94,7 @@ public final class ReusedGrant implements PermitGrant {
 
     @Override
     public String externalId() {
-        return use == 0 ? stored().externalId() : stored().externalId() + SEPARATOR + use;
+        return stored().externalId() + SEPARATOR + use;
     }
 
     @Override

@@ -53,12 +53,20 @@ class QuotaTests {
     @Test
     void whatIsNotUsedForLongGoesBackAndIsNotConfirmed() {
         Chunk chunk = chunk();
-        chunk.confirm(now + NANOS / 2);
+        chunk.confirm(now + 8 * NANOS);
 
         assertThat(quota.isDue(chunk, now + 8 * NANOS - 1)).isFalse();
         assertThat(quota.isConfirmable(chunk, now + 8 * NANOS - 1)).isTrue();
         assertThat(quota.isDue(chunk, now + 8 * NANOS)).isTrue();
         assertThat(quota.isConfirmable(chunk, now + 8 * NANOS)).isFalse();
+    }
+
+    @Test
+    void whatWasNotConfirmedWithinTheReuseTimeGoesBack() {
+        Chunk chunk = chunk();
+
+        assertThat(quota.isDue(chunk, now + NANOS - 1)).isFalse();
+        assertThat(quota.isDue(chunk, now + NANOS)).isTrue();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -82,6 +84,31 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
             Concurrently.assertWaits(acquire);
             goesBack.open();
             Concurrently.get(acquire).release();
+        }
+    }
+
+    /** It was not confirmed in time. */
+    @Test
+    void anAcquireContinuesWhenThePermitOfAUseThatEndsHasGoneBack() throws Exception {
+        Duration reuse = Duration.ofSeconds(1);
+        try (Node own = Node.on(cluster.schema(), settings(reuse))) {
+            Pause confirmation = own.gate().pauseBefore("'HELD'");
+            pauses.add(confirmation);
+            PermitGrant grant = acquire(own);
+            confirmation.awaitReached(SOON);
+            LockSupport.parkNanos(reuse.toNanos());
+            Pause goesBack = pauseOfReturn(own);
+            Future<ReleaseOutcome> release = Concurrently.async(grant::release);
+            goesBack.awaitReached(SOON);
+
+            CompletableFuture<PermitGrant> acquire = acquireAtOnce(own, request());
+
+            Concurrently.assertWaits(acquire);
+            goesBack.open();
+            assertThat(Concurrently.get(release)).isEqualTo(ReleaseOutcome.RELEASED);
+            Concurrently.get(acquire).release();
+        } finally {
+            openPauses();
         }
     }
 

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
@@ -43,6 +46,40 @@ class ReuseEndIntegrationTests extends ReuseFixture {
         assertThat(cluster.held(name)).isEqualTo(1);
         assertThat(node.semaphores().release(second.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(second.isHeld()).isFalse();
+    }
+
+    @Test
+    void noCallOfAnotherInstanceByTheIdOfAUseThatHasEndedAffectsTheNextOne() {
+        PermitGrant first = acquire(node);
+        first.release();
+        PermitGrant second = acquire(node);
+        assertThat(second.isReused()).isTrue();
+
+        assertThat(other.semaphores().release(first.externalId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> other.semaphores().renew(first.externalId(), Duration.ofSeconds(1)));
+        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> other.transaction()
+                .executeWithoutResult(status -> other.semaphores().requireHeld(wrapped(first))));
+
+        assertThat(second.isHeld()).isTrue();
+        assertThat(other.semaphores().tryAcquire(request())).isEmpty();
+        assertThat(second.release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void anAcquireWithTheIdOfAUseFails() {
+        PermitGrant first = acquire(node);
+        AcquireRequest repeated = request().withExternalId(first.externalId());
+        assertThatExceptionOfType(RequestInProgressException.class)
+                .isThrownBy(() -> node.semaphores().acquire(repeated));
+        first.release();
+        PermitGrant second = acquire(node);
+        assertThat(second.isReused()).isTrue();
+
+        assertThatExceptionOfType(RequestAlreadyReleasedException.class)
+                .isThrownBy(() -> node.semaphores().acquire(repeated));
+
+        assertThat(second.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @Test
@@ -125,7 +162,7 @@ class ReuseEndIntegrationTests extends ReuseFixture {
     @Test
     void aForcedReleaseEndsTheUse() {
         PermitGrant first = acquire(brief);
-        String requestId = first.externalId();
+        String requestId = ReusedGrant.requestOf(first.externalId());
         first.release();
         PermitGrant grant = acquire(brief);
         assertThat(other.admin().holders(name))

@@ -1,0 +1,252 @@
+package io.dbsemaphore.engine.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What callers of the same instance, of other ones, operators and listeners may rely on where permits are reused. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class QuotaPromisesIntegrationTests extends ReuseFixture {
+
+    private static final Duration R = Duration.ofMillis(500);
+    private static final Duration TIME = Duration.ofSeconds(60);
+
+    private final List<Node> nodes = new ArrayList<>();
+    private final AtomicBoolean stop = new AtomicBoolean();
+
+    @AfterEach
+    void closeNodes() {
+        stop.set(true);
+        nodes.forEach(Node::close);
+    }
+
+    @Test
+    void aForcedReleaseInTheTransactionThatCheckedALaterUseIsDeferred() {
+        acquire(node).release();
+        String request = node.admin().holders(name).get(0).externalId();
+        PermitGrant second = acquire(node);
+        assertThat(second.isReused()).isTrue();
+
+        ReleaseOutcome outcome = node.transaction().execute(status -> {
+            node.semaphores().requireHeld(second);
+            return node.admin().forceRelease(request, "operator", "test");
+        });
+
+        assertThat(outcome).isEqualTo(ReleaseOutcome.DEFERRED);
+        await().atMost(SOON).until(() -> cluster.held(name) == 0);
+    }
+
+    @Test
+    void aCallerWhoseWaitEndsWhileAnIdlePermitGoesBackIsNotRefusedForIt() throws Exception {
+        acquire(node).release();
+        Pause goesBack = node.gate().pauseBefore("update permit");
+        CompletableFuture<PermitGrant> waits =
+                node.semaphores().acquireAsync(request().exclusive().withWaitTime(Duration.ofMillis(1)));
+        try {
+            goesBack.awaitReached(SOON);
+            LockSupport.parkNanos(Duration.ofMillis(600).toNanos());
+        } finally {
+            goesBack.open();
+        }
+        Concurrently.get(waits).release();
+    }
+
+    @Test
+    void idlePermitsGoBackToAWaitingInstanceWhileAConfirmationIsSlow() {
+        Duration reuse = Duration.ofSeconds(2);
+        Node keeps = node(reuse);
+        keeps.semaphores().acquire(request()).release();
+        Pause confirmation = keeps.gate().pauseBefore("'HELD'");
+        try {
+            confirmation.awaitReached(SOON);
+            long begun = System.nanoTime();
+            other.semaphores().acquire(request().withWaitTime(SOON)).release();
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(reuse.plusSeconds(2));
+        } finally {
+            confirmation.open();
+        }
+    }
+
+    @Test
+    void afterAConfirmationHasSeenAWaitingInstanceNoLaterCallerOfThisOneIsServedBeforeIt() throws Exception {
+        Node one = node(Duration.ofMillis(20));
+        int overtaken = 0;
+        for (int round = 0; round < 5; round++) {
+            overtaken += servedBeforeTheOtherInstance(one, cluster.semaphore(1));
+        }
+        assertThat(overtaken).isZero();
+    }
+
+    private int servedBeforeTheOtherInstance(Node one, String of) throws Exception {
+        AtomicInteger overtaken = new AtomicInteger();
+        AtomicLong seen = new AtomicLong(Long.MAX_VALUE);
+        AtomicBoolean served = new AtomicBoolean();
+        Future<Boolean> busy = Concurrently.async(() -> {
+            Concurrently.run(4, TIME, thread -> {
+                while (!served.get()) {
+                    long begun = System.nanoTime();
+                    PermitGrant grant = one.semaphores().acquire(request(of).withWaitTime(TIME));
+                    if (!served.get() && seen.get() < Long.MAX_VALUE && begun - seen.get() > 0) {
+                        overtaken.incrementAndGet();
+                    }
+                    LockSupport.parkNanos(1_000_000);
+                    grant.release();
+                }
+            });
+            return true;
+        });
+        LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
+        Future<Boolean> elsewhere = Concurrently.async(() -> {
+            try (PermitGrant grant = other.semaphores().acquire(request(of).withWaitTime(TIME))) {
+                served.set(true);
+            }
+            return true;
+        });
+        awaitUnless(served, () -> waitingInstances(of) == 2);
+        long confirmations = one.gate().count("'HELD'");
+        awaitUnless(served, () -> one.gate().count("'HELD'") >= confirmations + 2);
+        if (!served.get()) {
+            seen.set(System.nanoTime() + Duration.ofMillis(5).toNanos());
+        }
+        Concurrently.get(elsewhere);
+        Concurrently.get(busy);
+        one.gate().clear();
+        return overtaken.get();
+    }
+
+    private static void awaitUnless(AtomicBoolean served, BooleanSupplier condition) {
+        await().atMost(SOON)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> served.get() || condition.getAsBoolean());
+    }
+
+    private long waitingInstances(String of) {
+        Long count = cluster.schema()
+                .jdbc()
+                .queryForObject(
+                        "select count(*) from semaphore_waiter w join semaphore s on s.id = w.semaphore_id"
+                                + " where s.name = ? and w.waiting > 0",
+                        Long.class,
+                        of);
+        return Objects.requireNonNull(count);
+    }
+
+    @Test
+    void anInstanceWithoutFairnessGetsIdlePermitsOfOneWithIt() throws Exception {
+        String one = cluster.semaphore(1);
+        Node keeps = node(R);
+        Node unfair = Node.on(cluster.schema(), settings(R).with(SemaphoreSettings.FAIR, PerSemaphore.all(false)));
+        nodes.add(unfair);
+        keeps.semaphores().acquire(request(one)).release();
+        Future<Boolean> uses = Concurrently.async(() -> {
+            while (!stop.get()) {
+                keeps.semaphores().tryAcquire(request(one)).ifPresent(PermitGrant::release);
+                LockSupport.parkNanos(R.toNanos());
+            }
+            return true;
+        });
+
+        Optional<PermitGrant> grant = unfair.semaphores().tryAcquire(request(one).withWaitTime(R.multipliedBy(16)));
+
+        stop.set(true);
+        Concurrently.get(uses);
+        assertThat(grant).isPresent();
+        grant.ifPresent(PermitGrant::release);
+    }
+
+    @Test
+    void theEndOfAUseAtShutdownIsToldWithItsIdAndItsTime() {
+        Told told = new Told();
+        Node one = Node.on(
+                cluster.schema(), settings(REUSE).with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1)), told);
+        nodes.add(one);
+        one.semaphores().acquire(request()).release();
+        LockSupport.parkNanos(Duration.ofSeconds(3).toNanos());
+        PermitGrant use = one.semaphores().acquire(request());
+        assertThat(use.isReused()).isTrue();
+        told.released.clear();
+
+        one.stop();
+
+        await().atMost(SOON).untilAsserted(() -> assertThat(told.released).singleElement().satisfies(event -> {
+            assertThat(event.externalId()).isEqualTo(use.externalId());
+            assertThat(event.held()).hasValueSatisfying(held -> assertThat(held).isLessThan(Duration.ofSeconds(3)));
+        }));
+    }
+
+    @Test
+    void aCallerThatGetsAnIdlePermitAtTheEndOfItsWaitIsToldToHaveWaited() throws Exception {
+        Told told = new Told();
+        Node one = Node.on(cluster.schema(), settings(REUSE), told);
+        nodes.add(one);
+        PermitGrant used = one.semaphores().acquire(request());
+        CompletableFuture<PermitGrant> waits =
+                one.semaphores().acquireAsync(request().withWaitTime(Duration.ofSeconds(2)));
+        await().atMost(SOON).until(() -> other.admin().find(name).orElseThrow().waiting() == 1);
+        Pause lastAttempt = one.gate().pauseBefore("select s.live_from from semaphore s");
+        try {
+            lastAttempt.awaitReached(SOON); // its wait is over, and it is in no queue
+            used.release();
+        } finally {
+            LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+            lastAttempt.open();
+        }
+
+        try (PermitGrant grant = Concurrently.get(waits)) {
+            assertThat(grant.isReused()).isTrue();
+        }
+        assertThat(told.acquired).last().satisfies(event -> assertThat(event.waited()).isTrue());
+    }
+
+    private static final class Told implements SemaphoreListener {
+
+        private final List<Acquired> acquired = new CopyOnWriteArrayList<>();
+        private final List<Released> released = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void acquired(Acquired event) {
+            acquired.add(event);
+        }
+
+        @Override
+        public void released(Released event) {
+            released.add(event);
+        }
+    }
+
+    private Node node(Duration reuse) {
+        Node started = Node.on(cluster.schema(), settings(reuse));
+        nodes.add(started);
+        return started;
+    }
+
+    private static AcquireRequest request(String of) {
+        return AcquireRequest.of(of).withKeepAlive(true);
+    }
+}
