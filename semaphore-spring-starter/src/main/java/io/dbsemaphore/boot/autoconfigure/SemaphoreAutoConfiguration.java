@@ -24,7 +24,6 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -46,8 +45,7 @@ import org.springframework.core.env.Environment;
  * and no transaction manager of the library is a bean, so that the application's own configuration is not affected.
  */
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
-@ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
-@Conditional(SemaphoreAutoConfiguration.OnDataSource.class)
+@Conditional({OnEnabled.class, SemaphoreAutoConfiguration.OnDataSource.class})
 @EnableConfigurationProperties({SemaphoreProperties.class, OwnPool.Properties.class})
 @Import(AdviceConfiguration.class)
 public final class SemaphoreAutoConfiguration {
