@@ -148,7 +148,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
             // Not in computeIfAbsent: resolving a placeholder may run application code, which may create beans
             Map<Signature, MethodGuard> created = new HashMap<>();
             for (AnnotatedMethod annotated : AnnotatedMethod.allOf(userClass)) {
-                created.put(Signature.of(annotated.method(), userClass), create(annotated));
+                created.computeIfAbsent(Signature.of(annotated.method(), userClass), signature -> create(annotated));
             }
             guards = Map.copyOf(created);
             byClass.putIfAbsent(userClass, guards);
