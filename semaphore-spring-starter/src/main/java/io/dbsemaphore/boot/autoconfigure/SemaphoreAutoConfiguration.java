@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -159,15 +160,25 @@ public final class SemaphoreAutoConfiguration {
         return beanFactory -> DeclaredSemaphores.refuseUnbracketed(environment);
     }
 
-    /** Not lazy: unknown names must be found at start. */
+    /** Not lazy: unknown names, and methods that cannot be guarded, must be found at start, also in beans that are created later. */
     @Bean
     @Lazy(false)
     SmartInitializingSingleton annotatedNamesCheck(
             SemaphoreEngine engine,
             DeclaredSemaphores declaredSemaphores,
             SemaphorePatterns patterns,
-            ObjectProvider<WithPermitsAdvisor> advisors) {
-        return () -> declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, advisors.stream());
+            ObjectProvider<WithPermitsAdvisor> advisors,
+            ConfigurableListableBeanFactory beanFactory) {
+        return () -> {
+            List<WithPermitsAdvisor> all = advisors.stream().toList();
+            for (String name : beanFactory.getBeanDefinitionNames()) {
+                Class<?> type = beanFactory.getType(name, false);
+                if (type != null) {
+                    all.forEach(advisor -> advisor.getClassFilter().matches(type));
+                }
+            }
+            declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, all.stream());
+        };
     }
 
     @Bean
