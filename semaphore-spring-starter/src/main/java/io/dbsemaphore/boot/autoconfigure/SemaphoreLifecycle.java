@@ -60,6 +60,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
         if (isOwner && !closing) {
             engine.shutDown();
         }
+        declared.stop();
         running = false;
     }
 
