@@ -50,7 +50,8 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p><b>Self-invocation.</b> A call from within the same object does not pass through the proxy and is not guarded.
  * Check it with {@link io.dbsemaphore.Permits#assertHeld} where that matters. Methods that a proxy cannot guard
- * (private, static, final) are rejected at start-up, as are invalid attributes.
+ * (private, static, final, package-private in another package) are rejected at start-up, as are invalid attributes, and
+ * several annotations that apply to one method unless one of them overrides the others.
  *
  * @see io.dbsemaphore.SemaphoreOperations#execute
  */

@@ -3,6 +3,7 @@ package io.dbsemaphore.aop;
 import io.dbsemaphore.annotation.WithPermits;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -10,6 +11,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -19,6 +21,9 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -49,7 +54,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         find(targetClass)
                 .ifPresent(ofClass -> declared.stream()
                         .map(method -> mostSpecific(method, targetClass))
-                        .filter(method -> isOverridable(method) && !isObjectMethod(method))
+                        .filter(method -> isOverridable(method, targetClass) && !isObjectMethod(method))
                         .forEach(method -> ofType(method, targetClass, ofClass)
                                 .ifPresent(it -> annotations.putIfAbsent(method, it))));
         List<AnnotatedMethod> found = annotations.entrySet().stream()
@@ -100,6 +105,9 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         String kind = isObjectMethod(method)
                 ? "a method of java.lang.Object"
                 : Modifier.toString(method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL));
+        if (kind.isEmpty() && isOfAnotherPackage(method, targetClass)) {
+            kind = "package-private in another package";
+        }
         if (!kind.isEmpty()) {
             throw refuse("it is " + kind + ", so no proxy can guard it and it would run without permits. Make it"
                     + " an ordinary method (in Kotlin: open), or use SemaphoreOperations.execute in it");
@@ -117,18 +125,15 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
      * only the class has is not found. A proxy is characterized by its interfaces, not by its own methods.
      */
     private static List<Method> declaredMethods(Class<?> targetClass) {
-        Stream<Method> ofClass = Proxy.isProxyClass(targetClass)
-                ? Stream.empty()
-                : Stream.of(ReflectionUtils.getAllDeclaredMethods(targetClass))
-                        .filter(method -> !method.isSynthetic() || method.isBridge());
-        Stream<Method> ofInterfaces = ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream()
-                .flatMap(type -> Stream.of(type.getMethods()))
-                .filter(AnnotatedMethod::isOverridable);
-        return Stream.concat(ofClass, ofInterfaces).toList();
+        Stream<Class<?>> ofClass = Proxy.isProxyClass(targetClass) ? Stream.empty() : Stream.of(targetClass);
+        return Stream.concat(ofClass, ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream())
+                .flatMap(type -> Stream.of(ReflectionUtils.getAllDeclaredMethods(type)))
+                .filter(method -> !method.isSynthetic() || method.isBridge())
+                .toList();
     }
 
     private static Method mostSpecific(Method method, Class<?> targetClass) {
-        return Proxy.isProxyClass(targetClass) || !isOverridable(method)
+        return Proxy.isProxyClass(targetClass) || !isOverridable(method, targetClass)
                 ? method
                 : AopUtils.getMostSpecificMethod(method, targetClass);
     }
@@ -143,16 +148,52 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                 : Optional.of(ofClass);
     }
 
+    /** @throws IllegalStateException if several apply and none of them replaces the others */
     private static Optional<WithPermits> find(AnnotatedElement element) {
         try {
-            return Optional.ofNullable(AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class));
+            WithPermits nearest = AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class);
+            if (nearest != null && !(element instanceof Class<?> type && Proxy.isProxyClass(type))) {
+                requireSingle(element, nearest);
+            }
+            return Optional.ofNullable(nearest);
         } catch (AnnotationConfigurationException contradiction) {
             throw new IllegalStateException(
                     "@WithPermits on " + element + ": " + contradiction.getMessage(), contradiction);
         }
     }
 
-    private static boolean isOverridable(Method method) {
-        return !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers());
+    private static void requireSingle(AnnotatedElement element, WithPermits nearest) {
+        List<MergedAnnotation<WithPermits>> all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(
+                        WithPermits.class)
+                .toList();
+        Class<?> replacing = declaringType(all.get(0));
+        for (MergedAnnotation<WithPermits> each : all) {
+            Class<?> type = declaringType(each);
+            if ((type == replacing || !type.isAssignableFrom(replacing))
+                    && !each.synthesize().equals(nearest)) {
+                throw new UnguardableMethodException(
+                        "@WithPermits on " + element
+                                + ": another @WithPermits applies to it, and only one would be enforced."
+                                + " Put a single @WithPermits on it, with the names of all semaphores",
+                        null);
+            }
+        }
+    }
+
+    private static Class<?> declaringType(MergedAnnotation<?> annotation) {
+        Object source = annotation.getSource();
+        return source instanceof Member member ? member.getDeclaringClass() : (Class<?>) Objects.requireNonNull(source);
+    }
+
+    /** A package-private method of another package cannot be overridden either. */
+    private static boolean isOverridable(Method method, Class<?> targetClass) {
+        return !Modifier.isPrivate(method.getModifiers())
+                && !Modifier.isStatic(method.getModifiers())
+                && !isOfAnotherPackage(method, targetClass);
+    }
+
+    private static boolean isOfAnotherPackage(Method method, Class<?> targetClass) {
+        return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0
+                && !method.getDeclaringClass().getPackageName().equals(targetClass.getPackageName());
     }
 }

@@ -14,13 +14,16 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.util.ClassUtils;
@@ -97,7 +100,8 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         this.supplier = operations;
         this.beanFactory = beanFactory;
         // Checks all annotations of a class before it is proxied: Spring stops asking for methods at the first match
-        setClassFilter(type -> !guardsOf(type).isEmpty());
+        setClassFilter(
+                type -> isAheadOfTime() ? hasPermits(type) : !guardsOf(type).isEmpty());
         setOrder(order);
     }
 
@@ -111,7 +115,18 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return find(method, targetClass).isPresent();
+        return isAheadOfTime() || find(method, targetClass).isPresent();
+    }
+
+    private static boolean isAheadOfTime() {
+        return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
+    }
+
+    /** Resolves no placeholders: their values may be known only where the application runs. */
+    private static boolean hasPermits(Class<?> type) {
+        List<AnnotatedMethod> annotated = AnnotatedMethod.allOf(ClassUtils.getUserClass(type));
+        annotated.forEach(ReturnTypes::requireKnownEnd);
+        return !annotated.isEmpty();
     }
 
     @Override
@@ -132,12 +147,23 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Object target = invocation.getThis();
+        if (target instanceof Advised proxy && guards(proxy, invocation.getMethod())) {
+            return invocation.proceed();
+        }
         // The class that the pointcut was asked about: a target may be a proxy of interfaces that its own target lacks
         Class<?> targetClass = target == null ? invocation.getMethod().getDeclaringClass() : target.getClass();
         MethodGuard guard = find(invocation.getMethod(), targetClass)
                 .orElseThrow(() -> new IllegalStateException(
                         "No @WithPermits applies to " + invocation.getMethod() + " of " + targetClass.getName()));
         return guard.invoke(invocation);
+    }
+
+    /** Whether a proxy that another auto-proxy creator has made acquires the permits itself. */
+    private boolean guards(Advised proxy, Method method) {
+        Class<?> targetClass = proxy.getTargetClass();
+        return targetClass != null
+                && Stream.of(proxy.getAdvisors()).anyMatch(advisor -> advisor == this)
+                && find(method, targetClass).isPresent();
     }
 
     /** @throws IllegalStateException if an annotation of the class cannot work */
@@ -148,7 +174,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
             // Not in computeIfAbsent: resolving a placeholder may run application code, which may create beans
             Map<Signature, MethodGuard> created = new HashMap<>();
             for (AnnotatedMethod annotated : AnnotatedMethod.allOf(userClass)) {
-                created.put(Signature.of(annotated.method(), userClass), create(annotated));
+                created.computeIfAbsent(Signature.of(annotated.method(), userClass), signature -> create(annotated));
             }
             guards = Map.copyOf(created);
             byClass.putIfAbsent(userClass, guards);

@@ -1,6 +1,7 @@
 package io.dbsemaphore.aop;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.proxies;
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
@@ -8,12 +9,16 @@ import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.refl
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.annotation.WithPermits;
 import java.lang.reflect.Method;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GenerationContext;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.javapoet.ClassName;
@@ -52,6 +57,29 @@ class GuardedBeanAotTests {
                 .withRootCauseInstanceOf(UnguardableMethodException.class);
     }
 
+    @Test
+    void needsNoValuesOfPlaceholders() {
+        assertThatCode(() -> determineTypes(WithPlaceholder.class)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void refusesAMethodThatEndsLaterAheadOfTime() {
+        assertThatExceptionOfType(UnguardableMethodException.class).isThrownBy(() -> determineTypes(EndsLater.class));
+    }
+
+    /** As the build does it, with the advisor. */
+    private static void determineTypes(Class<?> bean) {
+        System.setProperty(AbstractAotProcessor.AOT_PROCESSING, "true");
+        try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(context);
+            AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(context);
+            context.register(GuardedContext.AdvisorConfiguration.class, bean);
+            context.refreshForAotProcessing(new RuntimeHints());
+        } finally {
+            System.clearProperty(AbstractAotProcessor.AOT_PROCESSING);
+        }
+    }
+
     private static RuntimeHints process(Class<?> bean) {
         GenerationContext generation = new DefaultGenerationContext(
                 new ClassNameGenerator(ClassName.get("com.example", "Generated")), new InMemoryGeneratedFiles());
@@ -83,5 +111,19 @@ class GuardedBeanAotTests {
 
         @WithPermits("backup")
         public final void run() {}
+    }
+
+    public static class WithPlaceholder {
+
+        @WithPermits(names = "backup", waitTime = "${wait.where.it.runs}")
+        public void run() {}
+    }
+
+    public static class EndsLater {
+
+        @WithPermits("backup")
+        public Future<String> run() {
+            throw new IllegalStateException();
+        }
     }
 }

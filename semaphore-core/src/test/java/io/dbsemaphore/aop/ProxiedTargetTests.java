@@ -7,7 +7,9 @@ import java.util.Set;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.context.annotation.Bean;
 
 /** Beans that are proxies already, before they are guarded. */
 class ProxiedTargetTests {
@@ -30,6 +32,14 @@ class ProxiedTargetTests {
             context.permits.capacity("store", 0);
 
             assertThat(context.bean(Store.class).read()).containsExactly("the state of the target");
+        }
+    }
+
+    @Test
+    void acquiresOnceWhereAnotherAutoProxyCreatorAppliesTheAdviceToo() {
+        try (GuardedContext context = GuardedContext.of(AnotherAutoProxyCreator.class, Mail.class)) {
+            assertThat(context.bean(Mail.class).send()).containsExactly("mail");
+            assertThat(context.permits.requests).hasSize(1);
         }
     }
 
@@ -98,6 +108,24 @@ class ProxiedTargetTests {
         @Override
         public Class<?> getObjectType() {
             return Store.class;
+        }
+    }
+
+    static class AnotherAutoProxyCreator {
+
+        @Bean
+        static DefaultAdvisorAutoProxyCreator anotherAutoProxyCreator() {
+            DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+            creator.setProxyTargetClass(true);
+            return creator;
+        }
+    }
+
+    static class Mail {
+
+        @WithPermits("mail")
+        public Set<String> send() {
+            return TypeLevelTests.held();
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.annotation.OnUnavailable;
 import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.aop.elsewhere.PackagePrivateMethod;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,6 +80,12 @@ class UnguardableMethodTests {
                 Arguments.of(FinalMethod.class, "run()", List.of("it is final")),
                 Arguments.of(PrivateMethod.class, "run()", List.of("it is private")),
                 Arguments.of(StaticMethod.class, "run()", List.of("it is static")),
+                Arguments.of(PrivateMethodOfInterface.class, "run()", List.of("it is private")),
+                Arguments.of(StaticMethodOfSuperinterface.class, "run()", List.of("it is static")),
+                Arguments.of(
+                        PackagePrivateMethodOfAnotherPackage.class,
+                        "run()",
+                        List.of("it is package-private in another package")),
                 Arguments.of(ObjectMethod.class, "toString()", List.of("it is a method of java.lang.Object")),
                 Arguments.of(
                         PlainFuture.class,
@@ -278,4 +285,24 @@ class UnguardableMethodTests {
             return new CompletableFuture<>();
         }
     }
+
+    interface WithPrivateMethod {
+
+        @WithPermits("a")
+        private void run() {}
+    }
+
+    static class PrivateMethodOfInterface implements WithPrivateMethod {}
+
+    interface WithStaticMethod {
+
+        @WithPermits("a")
+        static void run() {}
+    }
+
+    interface BelowStaticMethod extends WithStaticMethod {}
+
+    static class StaticMethodOfSuperinterface implements BelowStaticMethod {}
+
+    static class PackagePrivateMethodOfAnotherPackage extends PackagePrivateMethod {}
 }

@@ -51,13 +51,18 @@ final class DeclaredSemaphores {
     }
 
     /**
-     * Creates the semaphores, once: as soon as the tables exist, or at start if the application defines its own engine.
+     * Creates the semaphores, once for each start: as soon as the tables exist, or at once if the application defines its own engine.
      */
     synchronized void createBy(SemaphoreAdmin admin) {
         if (!created) {
             properties.semaphores().forEach((name, declared) -> declare(admin, name, declared.capacity()));
             created = true;
         }
+    }
+
+    /** Makes the next start create them again: their tables may have been emptied meanwhile. */
+    synchronized void stop() {
+        created = false;
     }
 
     private void declare(SemaphoreAdmin admin, String name, int capacity) {
@@ -163,13 +168,30 @@ final class DeclaredSemaphores {
         Map<String, Object> configured = Binder.get(environment)
                 .bind(root, Bindable.mapOf(String.class, Object.class))
                 .orElse(Map.of());
-        for (String name : configured.keySet()) {
+        configured.forEach((name, value) -> {
             if (!bound.contains(name)) {
                 throw new SemaphoreConfigurationException(
                         SemaphoreProperties.property(root, name) + ".capacity is missing.",
                         "Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"
                                 .formatted(root, name));
             }
+            if (value instanceof Map<?, ?> settings) {
+                settings.forEach((key, setting) -> refuseDotted(root, name + "." + key, setting));
+            }
+        });
+    }
+
+    private static void refuseDotted(String root, String name, Object setting) {
+        if (!(setting instanceof Map<?, ?> settings)) {
+            return;
         }
+        if (settings.containsKey("capacity")) { // unlike the words of WAIT_TIME in a variable of the environment
+            throw new SemaphoreConfigurationException(
+                    "%s.%s is not a setting, so that a semaphore of this name would not be created."
+                            .formatted(root, name),
+                    "Put a name with a dot in brackets: %s.[%s].capacity, or in YAML \"[%s]\" with the quotes."
+                            .formatted(root, name, name));
+        }
+        settings.forEach((key, nested) -> refuseDotted(root, name + "." + key, nested));
     }
 }

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -46,8 +46,7 @@ import org.springframework.core.env.Environment;
  * and no transaction manager of the library is a bean, so that the application's own configuration is not affected.
  */
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
-@ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
-@Conditional(SemaphoreAutoConfiguration.OnDataSource.class)
+@Conditional({OnEnabled.class, SemaphoreAutoConfiguration.OnDataSource.class})
 @EnableConfigurationProperties({SemaphoreProperties.class, OwnPool.Properties.class})
 @Import(AdviceConfiguration.class)
 public final class SemaphoreAutoConfiguration {
@@ -161,15 +160,25 @@ public final class SemaphoreAutoConfiguration {
         return beanFactory -> DeclaredSemaphores.refuseUnbracketed(environment);
     }
 
-    /** Not lazy: unknown names must be found at start. */
+    /** Not lazy: unknown names, and methods that cannot be guarded, must be found at start, also in beans that are created later. */
     @Bean
     @Lazy(false)
     SmartInitializingSingleton annotatedNamesCheck(
             SemaphoreEngine engine,
             DeclaredSemaphores declaredSemaphores,
             SemaphorePatterns patterns,
-            ObjectProvider<WithPermitsAdvisor> advisors) {
-        return () -> declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, advisors.stream());
+            ObjectProvider<WithPermitsAdvisor> advisors,
+            ConfigurableListableBeanFactory beanFactory) {
+        return () -> {
+            List<WithPermitsAdvisor> all = advisors.stream().toList();
+            for (String name : beanFactory.getBeanDefinitionNames()) {
+                Class<?> type = beanFactory.getType(name, false);
+                if (type != null) {
+                    all.forEach(advisor -> advisor.getClassFilter().matches(type));
+                }
+            }
+            declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, all.stream());
+        };
     }
 
     @Bean

@@ -2,9 +2,9 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -16,12 +16,12 @@ import org.springframework.context.annotation.Import;
 public final class SemaphoreFallbackAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(name = "semaphore.enabled", havingValue = false)
+    @Conditional(OnEnabled.Not.class)
     @Import({AdviceConfiguration.class, UncountedPermits.Beans.class})
     static class Disabled {}
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
+    @Conditional(OnEnabled.class)
     @ConditionalOnMissingBean(value = WithPermitsAdvisor.class, search = SearchStrategy.CURRENT)
     @Import(UnenforcedPermits.class)
     static class WithoutDatabase {}

@@ -95,6 +95,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
         if (isOwner && !closing) {
             engine.shutDown();
         }
+        declared.stop();
         running = false;
     }
 

@@ -67,6 +67,9 @@ record SemaphoreProperties(
         APPLY
     }
 
+    /** The capacity of an entry that has none. */
+    private static final String NO_CAPACITY = "" + Integer.MIN_VALUE;
+
     private static final Pattern NEEDS_NO_BRACKETS = Pattern.compile("[A-Za-z0-9-]+");
 
     /**
@@ -79,6 +82,7 @@ record SemaphoreProperties(
         semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
         semaphores.forEach(SemaphoreProperties::requireValid);
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
+        patterns.forEach((glob, declared) -> requireCapacity(property("semaphore.patterns", glob), declared));
     }
 
     /** @throws IllegalArgumentException when a pattern cannot work */
@@ -144,9 +148,17 @@ record SemaphoreProperties(
             // without its cause: Spring Boot shows the last one, which does not name the property
             throw new IllegalArgumentException("%s is not valid. %s".formatted(property, invalid.getMessage()));
         }
+        requireCapacity(property, declared);
         if (declared.capacity() < 0) {
             throw new IllegalArgumentException(
                     "%s.capacity must be at least 0: %d".formatted(property, declared.capacity()));
+        }
+    }
+
+    private static void requireCapacity(String property, Declared declared) {
+        if (declared.capacity() == Integer.MIN_VALUE) {
+            throw new IllegalArgumentException(
+                    property + ".capacity is missing: an entry with other settings needs it, too");
         }
     }
 
@@ -164,7 +176,7 @@ record SemaphoreProperties(
      *     Between 10ms and 10s. If absent or zero, each release is written to the database.
      */
     record Declared(
-            int capacity,
+            @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Boolean fair,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,

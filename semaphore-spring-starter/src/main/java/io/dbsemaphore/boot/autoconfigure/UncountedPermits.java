@@ -189,7 +189,7 @@ final class UncountedPermits implements PermitManager {
         @Bean
         @ConditionalOnMissingBean(SemaphoreOperations.class)
         SemaphoreTemplate semaphoreTemplate(Environment environment) {
-            boolean inTestSlice = environment.getProperty("semaphore.enabled", Boolean.class, true);
+            boolean inTestSlice = OnEnabled.isIn(environment);
             Duration defaultTtl = Binder.get(environment)
                     .bind(SemaphoreSettings.DEFAULT_TTL.property(), Duration.class)
                     .orElseGet(() -> SemaphoreSettings.defaults().get(SemaphoreSettings.DEFAULT_TTL));

@@ -23,6 +23,7 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
                 - Give the semaphores connections of their own: semaphore.datasource.url=jdbc:..., \
             semaphore.datasource.username and semaphore.datasource.password, with the JDBC driver of the database on the class path. \
             The application can go on to use R2DBC, MongoDB or nothing else
+                - If an auto-configuration of yours defines the DataSource: @AutoConfiguration(before = SemaphoreAutoConfiguration.class)
                 - Define a DataSource bean, or let Spring Boot do that: spring.datasource.url (not beside a ConnectionFactory of R2DBC)
                 - Run without limits: semaphore.enabled=false. All permits are granted then, and none is counted""";
 
@@ -48,7 +49,8 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
 
     private static String reason(ListableBeanFactory beanFactory) {
         if (hasBean(beanFactory, DataSource.class.getName())) {
-            return "The auto-configuration of the semaphores, SemaphoreAutoConfiguration, is excluded.";
+            return "The auto-configuration of the semaphores, SemaphoreAutoConfiguration, is excluded, or comes before that of the"
+                    + " DataSource.";
         }
         String none = "The semaphores have no database: there is no DataSource bean, and no semaphore.datasource.url.";
         return hasBean(beanFactory, R2DBC)

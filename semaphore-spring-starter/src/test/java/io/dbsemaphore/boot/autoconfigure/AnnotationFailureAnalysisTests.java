@@ -7,14 +7,19 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.aop.UnguardableMethodException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 
@@ -70,6 +75,23 @@ class AnnotationFailureAnalysisTests {
                 .contains("semaphore.semaphores.bakcup.capacity")
                 .contains("semaphore.aop.allow-unknown-names=true")
                 .contains("backup");
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {LazyMisspelt.class, PrototypeMisspelt.class})
+    void findsANameThatIsDeclaredNowhereInABeanThatIsCreatedLater(Class<?> application) {
+        assertThatExceptionOfType(SemaphoreConfigurationException.class)
+                .isThrownBy(() -> Hosts.start(
+                        application, "semaphore.liquibase.enabled=true", "semaphore.patterns.[tenant-*].capacity=1"))
+                .withMessageContaining("names the semaphore 'bakcup'");
+    }
+
+    @Test
+    void findsAMethodThatCannotBeGuardedInABeanThatIsCreatedLater() {
+        assertThatExceptionOfType(UnguardableMethodException.class)
+                .isThrownBy(() -> Hosts.start(
+                        FinalMethod.class, "semaphore.liquibase.enabled=true", "spring.main.lazy-initialization=true"))
+                .withMessageContaining("it is final");
     }
 
     @Test
@@ -155,6 +177,26 @@ class AnnotationFailureAnalysisTests {
     static class Misspelt {
 
         @Bean
+        MisspeltBackup backup() {
+            return new MisspeltBackup();
+        }
+    }
+
+    @Import(Hosts.OnDataSource.class)
+    static class LazyMisspelt {
+
+        @Bean
+        @Lazy
+        MisspeltBackup backup() {
+            return new MisspeltBackup();
+        }
+    }
+
+    @Import(Hosts.OnDataSource.class)
+    static class PrototypeMisspelt {
+
+        @Bean
+        @Scope("prototype")
         MisspeltBackup backup() {
             return new MisspeltBackup();
         }

@@ -22,6 +22,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
@@ -152,6 +153,31 @@ class DeclaredSemaphoresTests {
                         .rootCause()
                         .isInstanceOf(SemaphoreConfigurationException.class)
                         .hasMessageStartingWith(missing + " is missing"));
+    }
+
+    @Test
+    void areRefusedWhereTheBeginningOfTheirNameIsDeclaredToo() {
+        host.withPropertyValues("semaphore.semaphores.eu.capacity=1", "semaphore.semaphores.eu.west.capacity=3")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(SemaphoreConfigurationException.class)
+                        .hasMessageContaining("semaphore.semaphores.eu.west is not a setting"));
+    }
+
+    @Test
+    void haveSettingsFromVariablesOfTheEnvironment() {
+        host.withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new SystemEnvironmentPropertySource(
+                                "test-systemEnvironment",
+                                Map.of(
+                                        "SEMAPHORE_SEMAPHORES_BACKUP_CAPACITY", "3",
+                                        "SEMAPHORE_SEMAPHORES_BACKUP_WAIT_TIME", "7s"))))
+                .run(context -> assertThat(context.getBean(SemaphoreSettings.class)
+                                .get(SemaphoreSettings.WAIT_TIME)
+                                .of("backup"))
+                        .hasSeconds(7));
     }
 
     private static int capacity(SemaphoreAdmin admin, String name) {

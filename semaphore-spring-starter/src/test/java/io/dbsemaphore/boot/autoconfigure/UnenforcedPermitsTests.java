@@ -61,7 +61,9 @@ class UnenforcedPermitsTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains(
-                        "nothing would limit them. The auto-configuration of the semaphores, SemaphoreAutoConfiguration, is")
+                        "nothing would limit them. The auto-configuration of the semaphores, SemaphoreAutoConfiguration, is"
+                                + " excluded, or comes before that of the DataSource.")
+                .contains("@AutoConfiguration(before = SemaphoreAutoConfiguration.class)")
                 .contains("semaphore.enabled=false");
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.context.TestContextManager;
 
 /** Application contexts that are paused, or stopped, and resumed. */
@@ -40,6 +41,15 @@ class ContextRestartTests {
 
         host.pause();
         assertStopped();
+        host.restart();
+
+        assertAcquires(host.getBean(SemaphoreTemplate.class));
+    }
+
+    @Test
+    void createsTheDeclaredSemaphoresAtARestart() {
+        host.pause();
+        host.getBean(JdbcTemplate.class).update("delete from semaphore");
         host.restart();
 
         assertAcquires(host.getBean(SemaphoreTemplate.class));
