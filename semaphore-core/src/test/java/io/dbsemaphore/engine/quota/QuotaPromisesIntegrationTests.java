@@ -172,7 +172,8 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
             return true;
         });
 
-        Optional<PermitGrant> grant = unfair.semaphores().tryAcquire(request(one).withWaitTime(R.multipliedBy(16)));
+        Optional<PermitGrant> grant =
+                unfair.semaphores().tryAcquire(request(one).withWaitTime(R.multipliedBy(16)));
 
         stop.set(true);
         Concurrently.get(uses);
@@ -184,7 +185,9 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
     void theEndOfAUseAtShutdownIsToldWithItsIdAndItsTime() {
         Told told = new Told();
         Node one = Node.on(
-                cluster.schema(), settings(REUSE).with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1)), told);
+                cluster.schema(),
+                settings(REUSE).with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1)),
+                told);
         nodes.add(one);
         one.semaphores().acquire(request()).release();
         LockSupport.parkNanos(Duration.ofSeconds(3).toNanos());
@@ -194,10 +197,12 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
 
         one.stop();
 
-        await().atMost(SOON).untilAsserted(() -> assertThat(told.released).singleElement().satisfies(event -> {
-            assertThat(event.externalId()).isEqualTo(use.externalId());
-            assertThat(event.held()).hasValueSatisfying(held -> assertThat(held).isLessThan(Duration.ofSeconds(3)));
-        }));
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(told.released).singleElement().satisfies(event -> {
+                    assertThat(event.externalId()).isEqualTo(use.externalId());
+                    assertThat(event.held())
+                            .hasValueSatisfying(held -> assertThat(held).isLessThan(Duration.ofSeconds(3)));
+                }));
     }
 
     @Test
@@ -221,7 +226,9 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
         try (PermitGrant grant = Concurrently.get(waits)) {
             assertThat(grant.isReused()).isTrue();
         }
-        assertThat(told.acquired).last().satisfies(event -> assertThat(event.waited()).isTrue());
+        assertThat(told.acquired)
+                .last()
+                .satisfies(event -> assertThat(event.waited()).isTrue());
     }
 
     private static final class Told implements SemaphoreListener {
