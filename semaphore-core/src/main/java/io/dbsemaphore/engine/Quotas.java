@@ -229,9 +229,7 @@ final class Quotas {
             }
             return CompletableFuture.completedFuture(null);
         }
-        if (disabled
-                || repeated >= MAX_REPEATED
-                || !(answer.outcome() instanceof GrantOutcome.Refused refused)) {
+        if (disabled || repeated >= MAX_REPEATED || !(answer.outcome() instanceof GrantOutcome.Refused refused)) {
             return null;
         }
         List<Quota> returning = refused.shortages().stream()
@@ -311,7 +309,9 @@ final class Quotas {
             return ReleaseOutcome.RELEASED;
         }
         CompletableFuture<Object> returned = new CompletableFuture<>();
-        if (before == ReusedGrant.State.HELD) { // the release of a checked use may wait for the transaction that checked it
+        if (before
+                == ReusedGrant.State
+                        .HELD) { // the release of a checked use may wait for the transaction that checked it
             grant.chunk().quota().addReturn(returned);
         }
         try {
@@ -324,8 +324,8 @@ final class Quotas {
     }
 
     private static Consumer<SemaphoreListener> eventOf(ReusedGrant grant) {
-        return listener -> listener.released(new SemaphoreListener.Released(
-                grant.externalId(), grant.permits(), Optional.of(grant.heldFor())));
+        return listener -> listener.released(
+                new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(grant.heldFor())));
     }
 
     /** The event for listeners when a grant is released: that of its current use, if it has one. */
@@ -402,7 +402,9 @@ final class Quotas {
                         .filter(chunk -> !commit.isAwaited(chunk.terms().name()) || !passOn(chunk))
                         .map(this::giveBack))
                 .whenComplete((none, failure) -> returned.complete(true));
-        taken.stream().findFirst().ifPresent(chunk -> serveWaiting(chunk.terms().name(), quota)); // one may be idle again
+        taken.stream()
+                .findFirst()
+                .ifPresent(chunk -> serveWaiting(chunk.terms().name(), quota)); // one may be idle again
     }
 
     private CompletableFuture<?> giveBack(Chunk chunk) {
@@ -454,8 +456,8 @@ final class Quotas {
                     .filter(chunk -> chunk.state().deadline().isPassed()) // its user has dropped it
                     .forEach(this::remove);
             quotas.keySet()
-                    .forEach(each ->
-                            quotas.computeIfPresent(each, (name, quota) -> quota.isForgotten(now) && !commit.isAwaited(name) ? null : quota));
+                    .forEach(each -> quotas.computeIfPresent(
+                            each, (name, quota) -> quota.isForgotten(now) && !commit.isAwaited(name) ? null : quota));
         } catch (Throwable failure) {
             UnexpectedErrors.survive(log, "The check of permits that are reused", failure);
         }

@@ -58,8 +58,9 @@ class ReuseEndIntegrationTests extends ReuseFixture {
         assertThat(other.semaphores().release(first.externalId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
         assertThatExceptionOfType(PermitLostException.class)
                 .isThrownBy(() -> other.semaphores().renew(first.externalId(), Duration.ofSeconds(1)));
-        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> other.transaction()
-                .executeWithoutResult(status -> other.semaphores().requireHeld(wrapped(first))));
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> other.transaction()
+                        .executeWithoutResult(status -> other.semaphores().requireHeld(wrapped(first))));
 
         assertThat(second.isHeld()).isTrue();
         assertThat(other.semaphores().tryAcquire(request())).isEmpty();
