@@ -15,16 +15,12 @@ import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +30,6 @@ import org.junit.jupiter.api.Timeout;
 class QuotaPromisesIntegrationTests extends ReuseFixture {
 
     private static final Duration R = Duration.ofMillis(500);
-    private static final Duration TIME = Duration.ofSeconds(60);
 
     private final List<Node> nodes = new ArrayList<>();
     private final AtomicBoolean stop = new AtomicBoolean();
@@ -90,71 +85,6 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
         } finally {
             confirmation.open();
         }
-    }
-
-    @Test
-    void afterAConfirmationHasSeenAWaitingInstanceNoLaterCallerOfThisOneIsServedBeforeIt() throws Exception {
-        Node one = node(Duration.ofMillis(20));
-        int overtaken = 0;
-        for (int round = 0; round < 5; round++) {
-            overtaken += servedBeforeTheOtherInstance(one, cluster.semaphore(1));
-        }
-        assertThat(overtaken).isZero();
-    }
-
-    private int servedBeforeTheOtherInstance(Node one, String of) throws Exception {
-        AtomicInteger overtaken = new AtomicInteger();
-        AtomicLong seen = new AtomicLong(Long.MAX_VALUE);
-        AtomicBoolean served = new AtomicBoolean();
-        Future<Boolean> busy = Concurrently.async(() -> {
-            Concurrently.run(4, TIME, thread -> {
-                while (!served.get()) {
-                    long begun = System.nanoTime();
-                    PermitGrant grant = one.semaphores().acquire(request(of).withWaitTime(TIME));
-                    if (!served.get() && seen.get() < Long.MAX_VALUE && begun - seen.get() > 0) {
-                        overtaken.incrementAndGet();
-                    }
-                    LockSupport.parkNanos(1_000_000);
-                    grant.release();
-                }
-            });
-            return true;
-        });
-        LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
-        Future<Boolean> elsewhere = Concurrently.async(() -> {
-            try (PermitGrant grant = other.semaphores().acquire(request(of).withWaitTime(TIME))) {
-                served.set(true);
-            }
-            return true;
-        });
-        awaitUnless(served, () -> waitingInstances(of) == 2);
-        long confirmations = one.gate().count("'HELD'");
-        awaitUnless(served, () -> one.gate().count("'HELD'") >= confirmations + 2);
-        if (!served.get()) {
-            seen.set(System.nanoTime() + Duration.ofMillis(5).toNanos());
-        }
-        Concurrently.get(elsewhere);
-        Concurrently.get(busy);
-        one.gate().clear();
-        return overtaken.get();
-    }
-
-    private static void awaitUnless(AtomicBoolean served, BooleanSupplier condition) {
-        await().atMost(SOON)
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(1))
-                .until(() -> served.get() || condition.getAsBoolean());
-    }
-
-    private long waitingInstances(String of) {
-        Long count = cluster.schema()
-                .jdbc()
-                .queryForObject(
-                        "select count(*) from semaphore_waiter w join semaphore s on s.id = w.semaphore_id"
-                                + " where s.name = ? and w.waiting > 0",
-                        Long.class,
-                        of);
-        return Objects.requireNonNull(count);
     }
 
     @Test
