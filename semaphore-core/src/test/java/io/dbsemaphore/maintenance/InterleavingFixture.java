@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Two instances for tests that pause one of them at a statement of a request while the other goes on. */
 abstract class InterleavingFixture {
 
-    static final String REQUEST_RENEWED = "update permit_request set ttl_millis = ?";
+    static final String REQUEST_RENEWED = "update permit_request set ttl_millis =";
     static final Duration AN_HOUR = Duration.ofHours(1);
 
     @RegisterExtension

@@ -98,6 +98,7 @@ public final class Acquire extends AcquireState {
     private volatile boolean writeBlocked;
     private boolean abandoned;
     private boolean cancelled;
+    private volatile boolean answered;
     private Deadline notBefore;
     private volatile @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
@@ -138,7 +139,7 @@ public final class Acquire extends AcquireState {
     public Acquire again() {
         Acquire again = new Acquire(call, command(), hasWaitTime, callDeadline, clock);
         again.continueFrom(this);
-        again.refused(lastShortages);
+        again.lastShortages = lastShortages;
         return again;
     }
 
@@ -323,6 +324,12 @@ public final class Acquire extends AcquireState {
 
     void refused(List<PermitShortage> shortages) {
         lastShortages = shortages;
+        answered = true;
+    }
+
+    /** Whether the database has refused the acquire, or would have; not whether it has refused an earlier one of the same call. */
+    boolean isAnswered() {
+        return answered;
     }
 
     /**

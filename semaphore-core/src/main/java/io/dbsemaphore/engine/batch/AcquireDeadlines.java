@@ -159,7 +159,7 @@ final class AcquireDeadlines {
     private boolean isWorthWaiting(Acquire acquire) {
         RuntimeException last = acquire.lastFailure();
         boolean conflict = last != null && SqlErrors.isVictim(last);
-        boolean isAnswerKnown = !acquire.lastShortages().isEmpty() || (last != null && !conflict);
+        boolean isAnswerKnown = acquire.isAnswered() || (last != null && !conflict);
         boolean mayBeFirstAttempt = System.nanoTime() - acquire.queuedAt() < FIRST_ATTEMPT;
         return !isAnswerKnown
                 && (mayBeFirstAttempt || (acquire.postponedUntil() == null && (conflict || queue.isInFlight(acquire))));
