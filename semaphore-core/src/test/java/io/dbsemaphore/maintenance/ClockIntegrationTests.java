@@ -117,8 +117,9 @@ class ClockIntegrationTests {
                     .contains(databaseClock.plus(Duration.ofMinutes(20)));
             assertTimes(schema, databaseClock, Duration.ofMinutes(20));
 
-            assertThat(instance.semaphores().acquire(request).isReplayed()).isEqualTo(true);
-            assertTimes(schema, databaseClock, Duration.ofMinutes(10));
+            AcquireRequest longer = request.withTtl(Duration.ofMinutes(30));
+            assertThat(instance.semaphores().acquire(longer).isReplayed()).isEqualTo(true);
+            assertTimes(schema, databaseClock, Duration.ofMinutes(30));
 
             assertThat(instance.maintenance().releaseOrphans()).isZero();
             assertThat(instance.maintenance().deleteReleasedRequests()).isZero();
