@@ -136,7 +136,7 @@ class ClockIntegrationTests {
                     .filteredOn(sql -> sql.contains(", expires_at = "))
                     .isNotEmpty()
                     .allSatisfy(sql -> assertThat(sql)
-                            .contains("expires_at = timestampadd(")
+                            .contains("timestampadd(microsecond, ")
                             .doesNotContain("expires_at = ?"));
         }
     }
