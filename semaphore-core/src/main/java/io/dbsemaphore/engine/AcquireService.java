@@ -372,7 +372,7 @@ final class AcquireService {
         Duration timeout = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
         Deadline until = acquire.hasWaitTime()
                 ? Deadline.in(timeout)
-                : Deadline.after(acquire.callDeadline().nanos(), timeout);
+                : acquire.callDeadline().plus(timeout);
         if (!inTime || !Uninterruptibles.acquire(ended, until.remainingNanos()) || !undone.join()) {
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }

@@ -309,9 +309,8 @@ final class Quotas {
             return ReleaseOutcome.RELEASED;
         }
         CompletableFuture<Object> returned = new CompletableFuture<>();
-        if (before
-                == ReusedGrant.State
-                        .HELD) { // the release of a checked use may wait for the transaction that checked it
+        // the release of a checked use may wait for the transaction that checked it
+        if (before == ReusedGrant.State.HELD) {
             grant.chunk().quota().addReturn(returned);
         }
         try {

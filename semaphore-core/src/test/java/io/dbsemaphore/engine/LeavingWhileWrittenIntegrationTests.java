@@ -79,13 +79,7 @@ class LeavingWhileWrittenIntegrationTests {
             assertThat(Thread.currentThread().isInterrupted()).as("flag").isTrue();
             return grant;
         });
-        Thread thread = new Thread(acquire, "interrupted");
-        thread.setDaemon(true);
-        thread.start();
-        writing.awaitReached(SOON);
-        thread.interrupt();
-        Concurrently.assertWaits(acquire);
-        thread.interrupt();
+        interruptWhileWritten(acquire, writing).interrupt();
 
         writing.open();
 
@@ -106,12 +100,7 @@ class LeavingWhileWrittenIntegrationTests {
         ofOneAttempt.gate().failAfter("commit", new SQLException("The answer is lost"));
         FutureTask<Throwable> acquire = new FutureTask<>(() -> catchThrowable(() ->
                 ofOneAttempt.semaphores().acquire(waits ? request.withWaitTime(Duration.ofSeconds(60)) : request)));
-        Thread thread = new Thread(acquire, "interrupted");
-        thread.setDaemon(true);
-        thread.start();
-        writing.awaitReached(SOON);
-        thread.interrupt();
-        Concurrently.assertWaits(acquire);
+        Thread unused = interruptWhileWritten(acquire, writing);
 
         writing.open();
 
@@ -160,5 +149,15 @@ class LeavingWhileWrittenIntegrationTests {
             assertThat(each.get(30, TimeUnit.SECONDS)).isPositive();
         }
         rows.assertNothingHeld(Set.of(outer, inner));
+    }
+
+    private static Thread interruptWhileWritten(FutureTask<?> acquire, Pause writing) throws Exception {
+        Thread thread = new Thread(acquire, "interrupted");
+        thread.setDaemon(true);
+        thread.start();
+        writing.awaitReached(SOON);
+        thread.interrupt();
+        Concurrently.assertWaits(acquire);
+        return thread;
     }
 }

@@ -117,10 +117,13 @@ class SharedExternalIdIntegrationTests {
         AcquireRequest adopted = AcquireRequest.of(name).withExternalId(cluster.externalId());
         cluster.node(0).semaphores().executeWithoutResult(adopted, holder -> {
             cluster.node(1).semaphores().acquire(adopted.withTtl(Duration.ofSeconds(1)));
-            Thread.sleep(1500);
-
-            assertThat(cluster.node(1).semaphores().tryAcquire(AcquireRequest.of(name)))
-                    .isEmpty();
+            Awaitility.await("longer than the shorter time to live")
+                    .during(Duration.ofMillis(1500))
+                    .atMost(SOON)
+                    .until(() -> cluster.node(1)
+                            .semaphores()
+                            .tryAcquire(AcquireRequest.of(name))
+                            .isEmpty());
             assertThat(holder.isHeld()).isTrue();
         });
     }

@@ -33,13 +33,11 @@ class QuotaIntegrationTests extends ReuseFixture {
     private static final Duration R = Duration.ofMillis(500);
     private static final Duration TIME = Duration.ofSeconds(60);
 
-    private final List<Node> nodes = new ArrayList<>();
     private final AtomicBoolean stop = new AtomicBoolean();
 
     @AfterEach
-    void closeNodes() {
+    void stopCallers() {
         stop.set(true);
-        nodes.forEach(Node::close);
     }
 
     @Test
@@ -290,16 +288,6 @@ class QuotaIntegrationTests extends ReuseFixture {
         }
         stop.set(true);
         Concurrently.get(busy);
-    }
-
-    private Node node(Duration reuse) {
-        Node started = Node.on(cluster.schema(), settings(reuse));
-        nodes.add(started);
-        return started;
-    }
-
-    private static AcquireRequest request(String of) {
-        return AcquireRequest.of(of).withKeepAlive(true);
     }
 
     private static List<PermitGrant> acquireAll(Node on, String of, int permits) {

@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.config.PerSemaphore;
@@ -13,7 +12,6 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -31,13 +29,11 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
 
     private static final Duration R = Duration.ofMillis(500);
 
-    private final List<Node> nodes = new ArrayList<>();
     private final AtomicBoolean stop = new AtomicBoolean();
 
     @AfterEach
-    void closeNodes() {
+    void stopCallers() {
         stop.set(true);
-        nodes.forEach(Node::close);
     }
 
     @Test
@@ -175,15 +171,5 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
         public void released(Released event) {
             released.add(event);
         }
-    }
-
-    private Node node(Duration reuse) {
-        Node started = Node.on(cluster.schema(), settings(reuse));
-        nodes.add(started);
-        return started;
-    }
-
-    private static AcquireRequest request(String of) {
-        return AcquireRequest.of(of).withKeepAlive(true);
     }
 }

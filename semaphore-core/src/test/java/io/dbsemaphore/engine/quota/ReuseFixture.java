@@ -8,6 +8,9 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -26,6 +29,7 @@ abstract class ReuseFixture {
 
     static Node node;
     static Node brief;
+    final List<Node> nodes = new ArrayList<>();
     final Node other = cluster.node(0);
     final String name = cluster.semaphore(1);
 
@@ -45,12 +49,28 @@ abstract class ReuseFixture {
         node.gate().clear();
     }
 
+    @AfterEach
+    void closeNodes() {
+        nodes.forEach(Node::close);
+    }
+
+    /** Starts an instance, which is closed after the test. */
+    final Node node(Duration reuse) {
+        Node started = Node.on(cluster.schema(), settings(reuse));
+        nodes.add(started);
+        return started;
+    }
+
+    static AcquireRequest request(String of) {
+        return AcquireRequest.of(of).withKeepAlive(true);
+    }
+
     final PermitGrant acquire(Node on) {
         return on.semaphores().acquire(request());
     }
 
     final AcquireRequest request() {
-        return AcquireRequest.of(name).withKeepAlive(true);
+        return request(name);
     }
 
     static void requireHeld(PermitGrant grant) {

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aop.config.AopConfigUtils;
@@ -19,6 +20,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -27,6 +29,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.OverridingClassLoader;
 
 @ExtendWith(OutputCaptureExtension.class)
 class WithPermitsAutoConfigurationTests {
@@ -64,6 +68,37 @@ class WithPermitsAutoConfigurationTests {
                 .withUserConfiguration(BackupConfiguration.class)
                 .run(context -> assertThat(context.getBean(Backup.class).isUnderPermit())
                         .isTrue());
+    }
+
+    @Test
+    void leavesABeanAloneThatIsNeverCreatedAndLacksAType() throws Exception {
+        ClassLoader incomplete = new OverridingClassLoader(getClass().getClassLoader()) {
+            @Override
+            protected boolean isEligibleForOverriding(String className) {
+                return className.equals(Lacking.class.getName());
+            }
+
+            @Override
+            public Class<?> loadClass(String name) throws ClassNotFoundException {
+                if (name.equals(Missing.class.getName())) {
+                    throw new ClassNotFoundException(name);
+                }
+                return super.loadClass(name);
+            }
+        };
+        RootBeanDefinition lazy = new RootBeanDefinition(incomplete.loadClass(Lacking.class.getName()));
+        lazy.setLazyInit(true);
+        host.withInitializer(context -> ((GenericApplicationContext) context).registerBeanDefinition("lazy", lazy))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static final class Missing {}
+
+    static class Lacking {
+
+        @Nullable Missing missing() {
+            return null;
+        }
     }
 
     @Test
