@@ -44,6 +44,12 @@ final class AcquireService {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
+    /**
+     * How often an acquire is tried again, because other instances delete missing semaphores that were created, or because other callers
+     * of this JVM take permits that were idle or going back, several times in a row.
+     */
+    private static final int MAX_REPEATED = 100;
+
     private final RunContext run;
     private final PatternSemaphoreCreator patterns;
     private final Quotas quotas;
@@ -145,9 +151,14 @@ final class AcquireService {
      * @return null if the answer is final
      */
     private @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
-        CompletableFuture<?> returned = quotas.retryAfter(acquire, answer, repeated);
-        return returned != null || repeated >= PatternSemaphoreCreator.MAX_REPEATED
-                ? returned
+        if (answer.outcome() instanceof GrantOutcome.Granted granted) {
+            return quotas.retryAfter(acquire, granted);
+        }
+        if (repeated >= MAX_REPEATED) {
+            return null;
+        }
+        return answer.outcome() instanceof GrantOutcome.Refused refused
+                ? quotas.retryAfter(acquire, refused.shortages(), answer.asOf())
                 : patterns.createMissing(answer);
     }
 
@@ -205,6 +216,10 @@ final class AcquireService {
                     var unused = run.background.undo(acquire);
                 }
                 throw new CancellationException();
+            }
+            AcquireResult reused = answer.outcome() instanceof GrantOutcome.Refused ? quotas.takeIdle(acquire) : null;
+            if (reused != null) {
+                return CompletableFuture.completedFuture(reused);
             }
             CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
             return retry == null
@@ -269,10 +284,7 @@ final class AcquireService {
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            AcquireResult reused = quotas.refused(acquire, refused.shortages());
-            if (reused != null) {
-                return reused;
-            }
+            quotas.refused(acquire, refused.shortages());
             run.listeners.tell(listener -> listener.refused(
                     new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(

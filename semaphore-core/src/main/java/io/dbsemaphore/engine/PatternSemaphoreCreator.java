@@ -28,12 +28,6 @@ final class PatternSemaphoreCreator {
 
     private static final Logger log = LoggerFactory.getLogger(PatternSemaphoreCreator.class);
 
-    /**
-     * How often an acquire creates missing semaphores: other instances may delete one between its creation and the grant,
-     * several times in a row.
-     */
-    static final int MAX_REPEATED = 100;
-
     private static final int MAX_AT_ONCE = 500;
     private static final int MAX_NAMES = 1000;
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);

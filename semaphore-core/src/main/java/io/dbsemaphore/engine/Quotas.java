@@ -28,6 +28,7 @@ import io.dbsemaphore.persistence.AvailabilityTransactions.Confirmation;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -67,7 +68,7 @@ import org.slf4j.LoggerFactory;
  * mark for the other instances.
  *
  * <p>A caller is not refused because of idle chunks of its own JVM: chunks that it cannot use go back before it is tried. If it is
- * refused while some are going back, it is tried again afterwards.
+ * refused while some are unused or going back, it is tried again afterwards.
  *
  * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
  * decides by itself about the permits that were set aside for it, for a limited time.
@@ -78,12 +79,7 @@ final class Quotas {
 
     private static final int CHECKS_IN_REUSE_TIME = 4;
 
-    /** A chunk that moves while the idle ones are looked at may be overlooked once. */
-    private static final int LOOKS = 3;
-
-    /** How often a caller is tried again because of chunks that were going back when it was refused, and how long it waits for them. */
-    private static final int MAX_REPEATED = 2;
-
+    /** How long a refused caller waits for chunks that go back. */
     private static final long MAX_WAIT_SECONDS = 5;
 
     private final SemaphoreSettings settings;
@@ -210,66 +206,67 @@ final class Quotas {
     }
 
     /**
-     * Whether an acquire is to be tried again: if it was handed a chunk and comes too late to use it, as in a JVM that was suspended,
-     * or if it was refused while chunks of this JVM were going back.
+     * Whether an acquire is to be tried again that was handed a chunk and comes too late to use it, as in a JVM that was suspended.
      *
-     * @param repeated how often that was so before
      * @return completed when it is to be tried again; null if it is not
      */
-    @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
-        if (answer.outcome() instanceof GrantOutcome.Granted granted) {
-            Chunk chunk = handedOver(acquire, granted);
-            boolean ofAnother = acquire.reuseTerms() != null
-                    && !granted.grant().externalId().equals(acquire.command().externalId());
-            if (chunk == null ? !ofAnother : isReusable(chunk)) {
-                return null;
-            }
-            if (chunk != null) {
-                passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
-            }
-            return CompletableFuture.completedFuture(null);
-        }
-        if (disabled || repeated >= MAX_REPEATED || !(answer.outcome() instanceof GrantOutcome.Refused refused)) {
+    @Nullable CompletableFuture<?> retryAfter(Acquire acquire, GrantOutcome.Granted granted) {
+        Chunk chunk = handedOver(acquire, granted);
+        boolean ofAnother = acquire.reuseTerms() != null
+                && !granted.grant().externalId().equals(acquire.command().externalId());
+        if (chunk == null ? !ofAnother : isReusable(chunk)) {
             return null;
         }
-        List<Quota> returning = refused.shortages().stream()
-                .map(shortage -> quotas.get(shortage.name()))
-                .filter(Objects::nonNull)
-                .filter(quota -> clearOthers(quota, acquire.reuseTerms()) || quota.hasReturnsSince(answer.asOf()))
-                .toList();
-        if (returning.isEmpty()) {
+        if (chunk != null) {
+            passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
+        }
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** Begins a use of a chunk that has become idle while the database refused the acquire; null if there is none. */
+    @Nullable AcquireResult takeIdle(Acquire acquire) {
+        ReuseTerms terms = acquire.reuseTerms();
+        Quota quota = terms == null ? null : quotas.get(terms.name());
+        return terms == null || quota == null || commit.isAwaited(terms.name())
+                ? null
+                : take(quota, terms, acquire.call().startedAt(), acquire.wasRefused());
+    }
+
+    /**
+     * Whether an acquire is to be tried again that was refused although chunks of this JVM were idle, changed hands or were going back.
+     *
+     * @param asOf this JVM's monotonic clock before the database was asked
+     * @return completed when it is to be tried again; null if it is not
+     */
+    @Nullable CompletableFuture<?> retryAfter(Acquire acquire, List<PermitShortage> shortages, long asOf) {
+        List<CompletableFuture<?>> returns = new ArrayList<>();
+        for (PermitShortage shortage : disabled ? List.<PermitShortage>of() : shortages) {
+            Quota quota = quotas.get(shortage.name());
+            if (quota != null
+                    && (clearOthers(quota, acquire.reuseTerms())
+                            || quota.hasReturnsSince(asOf)
+                            || (quota.hasUnused() && !commit.isAwaited(shortage.name())))) {
+                returns.add(quota.returns());
+            }
+        }
+        if (returns.isEmpty()) {
             return null;
         }
-        CompletableFuture<?> returned = allOf(returning.stream().map(Quota::returns));
-        CompletableFuture<Object> end = CompletableFuture.anyOf(returned, closed);
+        CompletableFuture<Object> end = CompletableFuture.anyOf(allOf(returns.stream()), closed);
         if (!end.isDone()) {
             var unused = scheduler.schedule(() -> end.complete(true), MAX_WAIT_SECONDS, TimeUnit.SECONDS);
         }
         return end;
     }
 
-    /**
-     * The database has refused an acquire. A chunk of this JVM may have become idle meanwhile. If the caller is refused nevertheless, and
-     * does not wait, other instances are told.
-     *
-     * @return null if it is refused
-     */
-    @Nullable AcquireResult refused(Acquire acquire, List<PermitShortage> shortages) {
-        ReuseTerms terms = acquire.reuseTerms();
-        for (int look = 0; look < LOOKS && terms != null && !commit.isAwaited(terms.name()); look++) {
-            AcquireResult reused =
-                    take(known(terms.name()), terms, acquire.call().startedAt(), acquire.wasRefused());
-            if (reused != null) {
-                return reused;
-            }
-        }
+    /** The database has refused an acquire. If its caller does not wait, other instances are told. */
+    void refused(Acquire acquire, List<PermitShortage> shortages) {
         if (!disabled && !acquire.hasWaitTime()) {
             shortages.stream()
                     .map(PermitShortage::name)
                     .filter(name -> !reuseOf(name).isZero())
                     .forEach(name -> known(name).refusedHere());
         }
-        return null;
     }
 
     private @Nullable Chunk handedOver(Acquire acquire, GrantOutcome.Granted granted) {

@@ -6,7 +6,9 @@ import io.dbsemaphore.engine.hold.HeldGrant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -83,6 +85,7 @@ public final class Quota {
             this.life = quota.lifeOf(terms).toNanos();
             this.confirmedAt = grantedAt;
             this.usedAt = grantedAt;
+            quota.chunks.add(this);
         }
 
         /** Whether another use may begin, if the database confirms in time that the grant is held. */
@@ -161,7 +164,9 @@ public final class Quota {
     private final long reuseNanos;
     private final boolean fair;
     private final Slots<Chunk> idle = new Slots<>();
-    private int chunks;
+    private final Set<Chunk> chunks = ConcurrentHashMap.newKeySet();
+    /** Including those that are granted, but not among the chunks yet. */
+    private int granted;
     private CompletableFuture<?> returns = CompletableFuture.completedFuture(null);
     private volatile long returnedAt = System.nanoTime();
     private volatile long changedAt = returnedAt;
@@ -213,6 +218,11 @@ public final class Quota {
                 : idle.poll(chunk -> chunk.terms().equals(terms) && isReusable(chunk, nowNanos));
     }
 
+    /** Whether a chunk is not in use: it is idle, or passes from one use to the next. */
+    public boolean hasUnused() {
+        return chunks.stream().anyMatch(chunk -> chunk.user() == null);
+    }
+
     public boolean hasIdle(Predicate<Chunk> filter) {
         return idle.stream().anyMatch(filter);
     }
@@ -245,7 +255,7 @@ public final class Quota {
 
     /** Counts a chunk that was granted. */
     public synchronized Quota granted() {
-        chunks++;
+        granted++;
         return this;
     }
 
@@ -256,7 +266,8 @@ public final class Quota {
         } else if (chunk.uses() <= tokens / 4) {
             tokens = Math.max(MIN_TOKENS, tokens / 2);
         }
-        chunks--;
+        granted--;
+        chunks.remove(chunk);
         changedAt = System.nanoTime();
     }
 
@@ -328,6 +339,6 @@ public final class Quota {
 
     /** Whether there has been no chunk for a long time, so that the quota may be forgotten. */
     public synchronized boolean isForgotten(long nowNanos) {
-        return chunks == 0 && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
+        return granted == 0 && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
     }
 }
