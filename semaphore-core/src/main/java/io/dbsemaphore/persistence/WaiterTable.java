@@ -70,10 +70,10 @@ final class WaiterTable {
 
     private static final String MARK = """
             insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
-            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(%d))""";
+            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(%s))""";
 
     private static final String MARK_AGAIN =
-            "update semaphore_waiter set expires_at = utc_plus_millis(%d) where semaphore_id = ? and instance = ?";
+            "update semaphore_waiter set expires_at = utc_plus_millis(%s) where semaphore_id = ? and instance = ?";
 
     /** Skips rows that another transaction has locked. */
     private static final String LOCK_SKIP_LOCKED = """
