@@ -72,9 +72,16 @@ public final class HoldTransactions {
         transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout));
     }
 
-    /** Removes the registration of this JVM. */
-    public void deregister(long instance) {
-        transaction.run(() -> tables.instances().delete(instance));
+    /**
+     * Removes the registration of this JVM.
+     *
+     * @param outliving the requests that it kept alive, and that are held until they expire
+     */
+    public void deregister(long instance, Collection<Long> outliving) {
+        transaction.run(() -> {
+            batches(outliving).forEach(batch -> requests.queueUnbinding(batch, instance));
+            tables.instances().delete(instance);
+        });
     }
 
     /**
