@@ -82,7 +82,7 @@ final class PermitRequestTable {
     private static final String REPLAY = """
             update permit_request set ttl_millis = case when ttl_millis < ? then ? else ttl_millis end,
                 expires_at = case when expires_at < utc_plus_millis(?) then utc_plus_millis(?) else expires_at end,
-                instance = ?, renewed_at = utc_now(), updated_at = utc_now()
+                instance = case when expires_at is null then instance else ? end, renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
 
     private static final String REPLAY_WITHOUT_TTL = """

@@ -80,6 +80,21 @@ class OutlivingGrantIntegrationTests {
         }
     }
 
+    /** Such a grant is bound to no instance, whoever repeats its acquire. */
+    @Test
+    void aGrantWithoutATtlStaysHeldWhenAnInstanceEndsThatHasRepeatedItsAcquireWithOne() {
+        String name = other.semaphore(1);
+        AcquireRequest request = AcquireRequest.of(name).withExternalId(SemaphoreRows.name("slot"));
+        PermitGrant slot = other.semaphores().acquire(request.withoutTtl());
+        Node node = Node.on(schema, SETTINGS);
+        node.semaphores().acquire(request.withTtl(HOUR).withKeepAlive(true));
+
+        node.close();
+
+        staysHeld(name, slot);
+        assertThat(slot.isHeld()).isTrue();
+    }
+
     /** Another caller tries to get its permits meanwhile. */
     private static void staysHeld(String name, PermitGrant grant) {
         Awaitility.await("the grant")
