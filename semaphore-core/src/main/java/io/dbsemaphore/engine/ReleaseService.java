@@ -121,13 +121,11 @@ final class ReleaseService {
      * Ends a grant that a caller which has left did not receive, and that has an external id. Another caller may have got it by the same
      * id, and keeps it.
      */
-    void leave(Acquire acquire, HeldGrant state, boolean replayed) {
+    void leave(Acquire acquire, HeldGrant state) {
         if (!state.isRepeated()) {
             boolean unused = state.claimEnd();
             PermitGrant unusedToo = end(state);
-            if (!replayed) {
-                var undone = run.background.undo(acquire);
-            }
+            var undone = run.background.undo(acquire);
         }
     }
 

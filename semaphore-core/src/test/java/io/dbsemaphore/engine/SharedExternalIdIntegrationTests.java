@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SharedExternalIdIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);
+    private static final SemaphoreSettings BRIEF = TestSettings.instanceTimeout(Duration.ofSeconds(3));
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);
@@ -55,6 +57,34 @@ class SharedExternalIdIntegrationTests {
         replaying.open();
 
         staysHeld(holder);
+    }
+
+    /** Nobody keeps the grant alive for the caller that has left. */
+    @Test
+    void aCancelledRepetitionThatWasToBeKeptAliveLeavesTheGrantToItsHolder() throws Exception {
+        PermitGrant holder = cluster.node(0).semaphores().acquire(request.withKeepAlive(true));
+        try (Node repeating = Node.on(cluster.schema(), BRIEF)) {
+            Pause replaying = repeating.gate().pauseBeforeCommitOf("update permit_request");
+            CompletableFuture<PermitGrant> repeated = repeating.semaphores().acquireAsync(request.withKeepAlive(true));
+            replaying.awaitReached(SOON);
+
+            assertThat(repeated.cancel(true)).isTrue();
+            replaying.open();
+
+            staysHeldBeside(repeating, holder);
+        }
+    }
+
+    /** Another caller tries to get its permits meanwhile. */
+    private void staysHeldBeside(Node impatient, PermitGrant holder) {
+        Awaitility.await("the grant of the holder")
+                .during(Duration.ofSeconds(5))
+                .atMost(SOON)
+                .failFast(() -> impatient
+                        .semaphores()
+                        .tryAcquire(AcquireRequest.of(name))
+                        .isPresent())
+                .until(holder::isHeld);
     }
 
     @Test
