@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
@@ -14,6 +16,7 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -139,6 +142,23 @@ class SharedExternalIdIntegrationTests {
 
             staysHeld(repeated);
         }
+    }
+
+    /** It has got the grant while the release was under way: the permits are those of others from then on. */
+    @Test
+    void aReleaseEndsTheHandleOfARepetitionThatCameBeforeIt() throws Exception {
+        Node node = cluster.node(0);
+        PermitGrant first = node.semaphores().acquire(request);
+        Pause releasing = node.gate().pauseBefore("set state = 'RELEASED'");
+        Future<ReleaseOutcome> release = Concurrently.async(first::release);
+        releasing.awaitReached(SOON);
+        PermitGrant repeated = node.semaphores().acquire(request);
+        assertThat(repeated.isHeld()).isTrue();
+
+        releasing.open();
+
+        assertThat(Concurrently.get(release)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(repeated.isHeld()).as("after the release").isFalse();
     }
 
     /** A repetition elsewhere that asks for less time: the holder is at work, and its grant is kept alive. */
