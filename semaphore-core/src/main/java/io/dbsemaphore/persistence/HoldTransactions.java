@@ -127,7 +127,9 @@ public final class HoldTransactions {
     /** Reads the state of requests that have expired according to this JVM. */
     public Ended findEnded(Collection<Long> requestIds) {
         return transaction.execute(() -> {
-            List<Found> found = requests.findByIds(requestIds);
+            List<Found> found = batches(requestIds).stream()
+                    .flatMap(batch -> requests.findByIds(batch).stream())
+                    .toList();
             Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
                     ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();
