@@ -88,7 +88,7 @@ final class WaiterTable {
     private static final String OF_SEVERAL = "+";
 
     /** Numbers that cannot overflow. */
-    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,8}|\\*)(\\+?)");
+    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)");
 
     private final Sql sql;
     private final SemaphoreTable semaphores;
@@ -347,7 +347,7 @@ final class WaiterTable {
             }
             before += Long.parseLong(matcher.group(1), RADIX);
             boolean exclusive = ALL.equals(matcher.group(2));
-            int permits = exclusive ? 0 : Integer.parseInt(matcher.group(2));
+            int permits = exclusive ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2)));
             waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;
