@@ -161,6 +161,41 @@ class SharedExternalIdIntegrationTests {
         assertThat(repeated.isHeld()).as("after the release").isFalse();
     }
 
+    /** The future is cancelled, but an action of the application delays the end of the acquire. */
+    @Test
+    void aGrantThatArrivesAfterItsFutureWasCancelledIsLeftToWhoHasRepeatedIt() throws Exception {
+        CountDownLatch granted = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        CountDownLatch told = new CountDownLatch(1);
+        SemaphoreListener slow = new SemaphoreListener() {
+            @Override
+            public void acquired(Acquired event) {
+                granted.countDown();
+                await(goOn);
+            }
+        };
+        try (Node first = Node.on(cluster.schema(), TestSettings.defaults(), slow)) {
+            CompletableFuture<PermitGrant> acquire = first.semaphores().acquireAsync(request);
+            var unused = acquire.whenComplete((grant, failure) -> {
+                cancelled.countDown();
+                await(told);
+            });
+            await(granted);
+            PermitGrant repeated = cluster.node(1).semaphores().acquire(request);
+            Future<Boolean> cancel = Concurrently.async(() -> acquire.cancel(true));
+            await(cancelled);
+            goOn.countDown();
+
+            staysHeld(repeated);
+
+            told.countDown();
+            assertThat(Concurrently.get(cancel)).isTrue();
+        } finally {
+            told.countDown();
+        }
+    }
+
     /** A repetition elsewhere that asks for less time: the holder is at work, and its grant is kept alive. */
     @Test
     void aShorterRepetitionDoesNotCostALiveHolderItsPermits() throws Exception {
