@@ -10,6 +10,7 @@ import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -24,6 +25,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class AcquireFactory {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireFactory.class);
+
+    private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
+    private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
 
     private final SemaphoreSettings settings;
     private final String defaultOwner;
@@ -140,12 +144,16 @@ final class AcquireFactory {
                 maxHold(request)));
     }
 
-    /** The maximum time for which the grant of this request is kept alive; if it sets none, the shortest that is configured. */
+    /**
+     * The maximum time for which the grant of this request is kept alive; if it sets none, the shortest that is configured. Within the
+     * bounds of what the database can store and the monotonic clock can count.
+     */
     Duration maxHold(AcquireRequest request) {
         PerSemaphore<Duration> maxHolds = settings.get(SemaphoreSettings.MAX_HOLD);
-        return request.maxHold()
+        Duration maxHold = request.maxHold()
                 .orElseGet(() -> Collections.min(
                         request.permits().keySet().stream().map(maxHolds::of).toList()));
+        return Collections.max(List.of(SHORTEST_HOLD, Collections.min(List.of(LONGEST_HOLD, maxHold))));
     }
 
     /** Checks a time to live against the bounds. */

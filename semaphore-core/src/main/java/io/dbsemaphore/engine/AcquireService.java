@@ -212,7 +212,10 @@ final class AcquireService {
             if (result.isDone()
                     && acquire.command().externalIdGiven()
                     && answer.outcome() instanceof GrantOutcome.Granted granted) {
-                if (!granted.replayed()) { // otherwise another caller has the grant
+                if (!granted.replayed()
+                        || run.held
+                                .find(acquire.command().externalId())
+                                .isEmpty()) { // otherwise another caller of this JVM has it
                     var unused = run.background.undo(acquire);
                 }
                 throw new CancellationException();
@@ -253,7 +256,7 @@ final class AcquireService {
 
         private void leave(PermitGrant grant) {
             if (acquire.command().externalIdGiven() && grant instanceof GrantHandle handle) {
-                releases.leave(acquire, handle.state(), grant.isReplayed());
+                releases.leave(acquire, handle.state());
                 return;
             }
             try {

@@ -82,7 +82,7 @@ final class ReleaseService {
                 return ReleaseOutcome.DEFERRED;
             }
             ReleaseOutcome outcome = await(run.commit.release(grant, maybeLost));
-            state.released();
+            released(state);
             tell(outcome, event);
             if (outcome != ReleaseOutcome.RELEASED && lost != null) {
                 reportGone(state, lost);
@@ -121,13 +121,11 @@ final class ReleaseService {
      * Ends a grant that a caller which has left did not receive, and that has an external id. Another caller may have got it by the same
      * id, and keeps it.
      */
-    void leave(Acquire acquire, HeldGrant state, boolean replayed) {
+    void leave(Acquire acquire, HeldGrant state) {
         if (!state.isRepeated()) {
             boolean unused = state.claimEnd();
             PermitGrant unusedToo = end(state);
-            if (!replayed) {
-                var undone = run.background.undo(acquire);
-            }
+            var undone = run.background.undo(acquire);
         }
     }
 
@@ -174,12 +172,18 @@ final class ReleaseService {
     private CompletableFuture<ReleaseOutcome> submit(HeldGrant state, Consumer<SemaphoreListener> event) {
         return run.commit.release(state.grant(), false).whenComplete((outcome, failure) -> {
             if (failure == null) {
-                state.released();
+                released(state);
                 run.listenerThreads.execute(() -> tell(outcome, event));
             } else {
                 boolean unused = releaseInBackground(state.grant(), event, state.deadline());
             }
         });
+    }
+
+    /** Ends also the handle of an acquire that was repeated while the release was under way. */
+    private void released(HeldGrant state) {
+        state.released();
+        run.held.end(state.grant().requestId());
     }
 
     private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {

@@ -72,9 +72,16 @@ public final class HoldTransactions {
         transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout));
     }
 
-    /** Removes the registration of this JVM. */
-    public void deregister(long instance) {
-        transaction.run(() -> tables.instances().delete(instance));
+    /**
+     * Removes the registration of this JVM.
+     *
+     * @param outliving the requests that it kept alive, and that are held until they expire
+     */
+    public void deregister(long instance, Collection<Long> outliving) {
+        transaction.run(() -> {
+            batches(outliving).forEach(batch -> requests.queueUnbinding(batch, instance));
+            tables.instances().delete(instance);
+        });
     }
 
     /**
@@ -120,7 +127,9 @@ public final class HoldTransactions {
     /** Reads the state of requests that have expired according to this JVM. */
     public Ended findEnded(Collection<Long> requestIds) {
         return transaction.execute(() -> {
-            List<Found> found = requests.findByIds(requestIds);
+            List<Found> found = batches(requestIds).stream()
+                    .flatMap(batch -> requests.findByIds(batch).stream())
+                    .toList();
             Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
                     ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();

@@ -52,6 +52,8 @@ final class PermitRequestTable {
     private static final String TOUCH =
             "update permit_request set updated_at = utc_now() where id in (?) and state = 'ACQUIRED'";
 
+    private static final String UNBIND = "update permit_request set instance = null where id in (?) and instance = ?";
+
     private static final String FIND = "select " + PermitRequest.COLUMNS + ", utc_now() from permit_request r where ";
     private static final String FIND_BY_EXTERNAL_ID = FIND + "r.external_id in (?)";
     private static final String FIND_BY_ID = FIND + "r.id in (?)";
@@ -80,7 +82,7 @@ final class PermitRequestTable {
     private static final String REPLAY = """
             update permit_request set ttl_millis = case when ttl_millis < ? then ? else ttl_millis end,
                 expires_at = case when expires_at < utc_plus_millis(?) then utc_plus_millis(?) else expires_at end,
-                instance = ?, renewed_at = utc_now(), updated_at = utc_now()
+                instance = case when expires_at is null then instance else ? end, renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
 
     private static final String REPLAY_WITHOUT_TTL = """
@@ -164,6 +166,11 @@ final class PermitRequestTable {
     /** Queues the renewal of a request that is kept alive for the last time, to now + this time; it never shortens a lease. */
     void queueRenewalUntil(long id, Duration rest) {
         sql.update(RENEW_UNTIL, rest.toMillis(), id, rest.toMillis());
+    }
+
+    /** Queues that those of the requests that this JVM keeps alive are held until they expire, whether it sends heartbeats or not. */
+    void queueUnbinding(Collection<Long> ids, long instance) {
+        sql.update(UNBIND, ids, instance);
     }
 
     /** Queues the query for those of the requests that are held and not expired. */

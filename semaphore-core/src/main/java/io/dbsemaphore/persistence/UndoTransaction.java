@@ -39,11 +39,18 @@ public final class UndoTransaction {
             if (found.isEmpty()) {
                 requests.queueInsert(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
-            found.stream()
-                    .map(each -> each.request().id())
-                    .filter(acquire::isOwnRequest) // not another caller's grant under this external id
-                    .forEach(this::releaseUnrepeated);
+            found.stream().map(each -> each.request().id()).forEach(id -> undo(acquire, id));
         });
+    }
+
+    /** Another caller's grant under this external id stays held; this JVM, which was to keep it alive, does not. */
+    private void undo(AcquireState acquire, long requestId) {
+        Long instance = acquire.command().instance();
+        if (acquire.isOwnRequest(requestId)) {
+            releaseUnrepeated(requestId);
+        } else if (instance != null) {
+            requests.queueUnbinding(List.of(requestId), instance);
+        }
     }
 
     private void releaseUnrepeated(long requestId) {

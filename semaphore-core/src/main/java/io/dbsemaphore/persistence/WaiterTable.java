@@ -70,10 +70,10 @@ final class WaiterTable {
 
     private static final String MARK = """
             insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
-            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(%d))""";
+            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(%s))""";
 
     private static final String MARK_AGAIN =
-            "update semaphore_waiter set expires_at = utc_plus_millis(%d) where semaphore_id = ? and instance = ?";
+            "update semaphore_waiter set expires_at = utc_plus_millis(%s) where semaphore_id = ? and instance = ?";
 
     /** Skips rows that another transaction has locked. */
     private static final String LOCK_SKIP_LOCKED = """
@@ -88,7 +88,7 @@ final class WaiterTable {
     private static final String OF_SEVERAL = "+";
 
     /** Numbers that cannot overflow. */
-    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,8}|\\*)(\\+?)");
+    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)");
 
     private final Sql sql;
     private final SemaphoreTable semaphores;
@@ -347,7 +347,7 @@ final class WaiterTable {
             }
             before += Long.parseLong(matcher.group(1), RADIX);
             boolean exclusive = ALL.equals(matcher.group(2));
-            int permits = exclusive ? 0 : Integer.parseInt(matcher.group(2));
+            int permits = exclusive ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2)));
             waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;

@@ -97,6 +97,16 @@ class BadInputIntegrationTests extends BadInputFixture {
                 .satisfies(PermitGrant::release); // its expiry would be looked up during another test
     }
 
+    /** However short or long: an application that wants no maximum may say so by the longest time there is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0.000000001S", "PT2562047788015215H30M7.999999999S"})
+    void anyMaximumHoldIsAllowed(Duration maxHold) {
+        AcquireRequest request =
+                AcquireRequest.of(cluster.semaphore(1)).withMaxHold(maxHold).withKeepAlive(true);
+
+        assertThat(node.semaphores().tryAcquire(request)).get().satisfies(PermitGrant::release);
+    }
+
     @Test
     void aWaitWithoutEndIsAllowed() {
         AcquireRequest request =

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
@@ -13,6 +16,7 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SharedExternalIdIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);
+    private static final SemaphoreSettings BRIEF = TestSettings.instanceTimeout(Duration.ofSeconds(3));
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);
@@ -55,6 +60,34 @@ class SharedExternalIdIntegrationTests {
         replaying.open();
 
         staysHeld(holder);
+    }
+
+    /** Nobody keeps the grant alive for the caller that has left. */
+    @Test
+    void aCancelledRepetitionThatWasToBeKeptAliveLeavesTheGrantToItsHolder() throws Exception {
+        PermitGrant holder = cluster.node(0).semaphores().acquire(request.withKeepAlive(true));
+        try (Node repeating = Node.on(cluster.schema(), BRIEF)) {
+            Pause replaying = repeating.gate().pauseBeforeCommitOf("update permit_request");
+            CompletableFuture<PermitGrant> repeated = repeating.semaphores().acquireAsync(request.withKeepAlive(true));
+            replaying.awaitReached(SOON);
+
+            assertThat(repeated.cancel(true)).isTrue();
+            replaying.open();
+
+            staysHeldBeside(repeating, holder);
+        }
+    }
+
+    /** Another caller tries to get its permits meanwhile. */
+    private void staysHeldBeside(Node impatient, PermitGrant holder) {
+        Awaitility.await("the grant of the holder")
+                .during(Duration.ofSeconds(5))
+                .atMost(SOON)
+                .failFast(() -> impatient
+                        .semaphores()
+                        .tryAcquire(AcquireRequest.of(name))
+                        .isPresent())
+                .until(holder::isHeld);
     }
 
     @Test
@@ -108,6 +141,58 @@ class SharedExternalIdIntegrationTests {
             goOn.countDown();
 
             staysHeld(repeated);
+        }
+    }
+
+    /** It has got the grant while the release was under way: the permits are those of others from then on. */
+    @Test
+    void aReleaseEndsTheHandleOfARepetitionThatCameBeforeIt() throws Exception {
+        Node node = cluster.node(0);
+        PermitGrant first = node.semaphores().acquire(request);
+        Pause releasing = node.gate().pauseBefore("set state = 'RELEASED'");
+        Future<ReleaseOutcome> release = Concurrently.async(first::release);
+        releasing.awaitReached(SOON);
+        PermitGrant repeated = node.semaphores().acquire(request);
+        assertThat(repeated.isHeld()).isTrue();
+
+        releasing.open();
+
+        assertThat(Concurrently.get(release)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(repeated.isHeld()).as("after the release").isFalse();
+    }
+
+    /** The future is cancelled, but an action of the application delays the end of the acquire. */
+    @Test
+    void aGrantThatArrivesAfterItsFutureWasCancelledIsLeftToWhoHasRepeatedIt() throws Exception {
+        CountDownLatch granted = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        CountDownLatch told = new CountDownLatch(1);
+        SemaphoreListener slow = new SemaphoreListener() {
+            @Override
+            public void acquired(Acquired event) {
+                granted.countDown();
+                await(goOn);
+            }
+        };
+        try (Node first = Node.on(cluster.schema(), TestSettings.defaults(), slow)) {
+            CompletableFuture<PermitGrant> acquire = first.semaphores().acquireAsync(request);
+            var unused = acquire.whenComplete((grant, failure) -> {
+                cancelled.countDown();
+                await(told);
+            });
+            await(granted);
+            PermitGrant repeated = cluster.node(1).semaphores().acquire(request);
+            Future<Boolean> cancel = Concurrently.async(() -> acquire.cancel(true));
+            await(cancelled);
+            goOn.countDown();
+
+            staysHeld(repeated);
+
+            told.countDown();
+            assertThat(Concurrently.get(cancel)).isTrue();
+        } finally {
+            told.countDown();
         }
     }
 

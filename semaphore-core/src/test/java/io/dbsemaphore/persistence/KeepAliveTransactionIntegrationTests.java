@@ -79,6 +79,17 @@ class KeepAliveTransactionIntegrationTests {
                 .isEqualTo(66_000);
     }
 
+    /** A grant that is not kept alive may be left to its time to live, and many may expire while the database is away. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
+    void findsTheEndOfMoreRequestsThanAStatementMayHaveValues() {
+        List<Long> ids = LongStream.rangeClosed(200_001, 266_000).boxed().toList();
+        insert(ids, now.plusMinutes(30));
+        schema.jdbc().execute("analyze permit_request");
+
+        assertThat(persistence.holds().findEnded(ids).alive()).hasSize(66_000);
+    }
+
     @Test
     void reportsLostRequests() {
         insert(List.of(100_001L), now.plusMinutes(1));

@@ -17,11 +17,12 @@ class WaiterTableTests {
                 new Waiter(Place.at(SINCE), 1, false, false),
                 new Waiter(Place.at(SINCE), 20, false, true),
                 new Waiter(Place.at(SINCE + 100), 0, true, false),
-                new Waiter(Place.at(SINCE + 1_000_000), 0, true, true));
+                new Waiter(Place.at(SINCE + 1_000_000), 0, true, true),
+                new Waiter(Place.at(SINCE + 1_000_000), Integer.MAX_VALUE, false, false));
 
         String encoded = WaiterTable.encode(waiters);
 
-        assertThat(encoded).isEqualTo("0:1 0:20+ 2s:* lfj0:*+");
+        assertThat(encoded).isEqualTo("0:1 0:20+ 2s:* lfj0:*+ 0:2147483647");
         assertThat(WaiterTable.decode(encoded, SINCE)).isEqualTo(waiters);
     }
 }

@@ -87,6 +87,11 @@ public final class HeldGrant {
         binding = new Binding(lease, epoch);
     }
 
+    /** Binds the grant to no lease: it counts as held until it expires. */
+    void unbind() {
+        binding = null;
+    }
+
     /** Whether the lease has been valid since the grant was confirmed, so that it cannot have been reclaimed. */
     boolean isLeaseValid() {
         Binding bound = binding;

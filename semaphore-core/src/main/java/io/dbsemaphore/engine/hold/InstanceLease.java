@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.hold;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongPredicate;
@@ -124,14 +125,16 @@ public final class InstanceLease {
     /**
      * Ends the lease and removes the registration, so that no other instance waits for a heartbeat. Waits for a heartbeat that is
      * being sent; none is sent afterwards.
+     *
+     * @param outliving the requests that stay held until they expire
      */
-    void deregister() {
+    void deregister(Collection<Long> outliving) {
         locked(() -> {
             deregistered = true;
             nextHeartbeat = Deadline.NEVER;
             term = new Term(Deadline.in(Duration.ZERO), term.epoch());
             if (registered) {
-                transactions.deregister(id);
+                transactions.deregister(id, outliving);
             }
         });
     }

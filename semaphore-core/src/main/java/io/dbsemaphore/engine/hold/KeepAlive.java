@@ -197,9 +197,11 @@ public final class KeepAlive implements AutoCloseable {
         });
     }
 
-    /** Deregisters this instance, see {@link InstanceLease#deregister}. */
+    /** Deregisters this instance, see {@link InstanceLease#deregister}. Grants that outlive it are bound to no instance from then on. */
     public void deregister() {
-        lease.deregister();
+        List<ScheduledRenewal> outliving = keptAlive(grant -> grant.state().outlivesShutdown());
+        lease.deregister(outliving.stream().map(ScheduledRenewal::requestId).toList());
+        outliving.forEach(grant -> grant.state().unbind());
     }
 
     /** Ends a grant that its holder found to be lost, and stops keeping it alive. Reports the loss if this JVM held the grant. */

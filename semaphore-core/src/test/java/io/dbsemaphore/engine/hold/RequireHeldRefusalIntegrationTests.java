@@ -1,15 +1,21 @@
 package io.dbsemaphore.engine.hold;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** {@code requireHeld} needs a writable transaction on the data source of the semaphores. */
 class RequireHeldRefusalIntegrationTests extends RequireHeldFixture {
+
+    private boolean refused;
 
     @Test
     void refusesWithoutATransaction() {
@@ -60,6 +66,27 @@ class RequireHeldRefusalIntegrationTests extends RequireHeldFixture {
                 grant,
                 "transaction",
                 () -> supports.executeWithoutResult(status -> node.semaphores().requireHeld(grant)));
+    }
+
+    /** Nothing could tell when a release that was put off until its end would be due. */
+    @Test
+    void refusesInATransactionThatHasCompleted() {
+        PermitGrant grant = acquire();
+
+        node.transaction().executeWithoutResult(status -> {
+            doBusiness();
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCompletion(int completed) {
+                    assertRefused(grant, "transaction", () -> node.semaphores().requireHeld(grant));
+                    refused = true;
+                }
+            });
+        });
+
+        assertThat(refused).isTrue();
+        assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(cluster.held(name)).isZero();
     }
 
     private static void assertRefused(PermitGrant grant, String messagePart, Runnable check) {

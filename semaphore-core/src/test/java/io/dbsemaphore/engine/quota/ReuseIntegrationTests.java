@@ -18,9 +18,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Permits that are released and acquired again in the same JVM without a transaction. */
 class ReuseIntegrationTests extends ReuseFixture {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0.000000001S", "PT2562047788015215H30M7.999999999S"})
+    void anyMaximumHoldIsAllowed(Duration maxHold) {
+        assertThat(node.semaphores().tryAcquire(request().withMaxHold(maxHold)))
+                .get()
+                .satisfies(PermitGrant::release);
+    }
 
     @Test
     void aReleasedPermitIsReusedWithoutAStatement() {
