@@ -42,11 +42,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -431,13 +429,13 @@ public final class BatchTransaction {
         if (!tables.sql().isPipelined()) {
             return queueReleaseOfUnlocked(permitIds);
         }
-        Set<Long> all = permitsOf(permitIds.keySet(), permitIds);
+        Set<Long> all = PermitTable.idsOf(permitIds);
         if (requests.releasesSkipLocked()) {
             Supplier<List<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
             permits.queueReleaseOfReleased(permitIds.keySet());
             return () -> Set.copyOf(released.get());
         }
-        return released(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+        return queueRelease(permitIds, permits.queueLock(all));
     }
 
     /**
@@ -455,30 +453,26 @@ public final class BatchTransaction {
     }
 
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
-        Set<Long> locked = permits.lockSkipLocked(permitsOf(permitIds.keySet(), permitIds));
-        Set<Long> unlocked = requestsOf(permitIds, locked);
-        Supplier<Integer> changed =
-                unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, permitsOf(unlocked, permitIds));
-        return released(permitIds, () -> locked, changed);
+        SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
+        return unlocked.isEmpty() ? Set::of : queueRelease(unlocked, () -> PermitTable.idsOf(unlocked));
     }
 
-    private static Supplier<Set<Long>> released(
-            SortedMap<Long, List<Long>> permitIds,
-            Supplier<? extends Collection<Long>> locked,
-            Supplier<Integer> changed) {
+    /**
+     * Queues the release of requests.
+     *
+     * @param locked their held permits, which this transaction has locked
+     */
+    private Supplier<Set<Long>> queueRelease(
+            SortedMap<Long, List<Long>> permitIds, Supplier<? extends Collection<Long>> locked) {
+        Supplier<Integer> changed = requests.queueRelease(permitIds.keySet());
+        permits.queueRelease(PermitTable.idsOf(permitIds));
         return () -> {
-            Set<Long> released = requestsOf(permitIds, new HashSet<>(locked.get()));
+            Set<Long> released = PermitTable.among(permitIds, locked.get()).keySet();
             if (changed.get() != released.size()) {
                 throw new PartialReleaseException();
             }
             return released;
         };
-    }
-
-    private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
-        Supplier<Integer> released = requests.queueRelease(requestIds);
-        permits.queueRelease(permitIds);
-        return released;
     }
 
     private Map<Long, ReleaseOutcome> releaseNow(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> released) {
@@ -496,19 +490,5 @@ public final class BatchTransaction {
             others.forEach(id -> outcomes.put(id, ReleaseOutcome.ALREADY_RELEASED));
         }
         return outcomes;
-    }
-
-    /** The requests all of whose permits are among these. */
-    private static Set<Long> requestsOf(SortedMap<Long, List<Long>> permitIds, Set<Long> permits) {
-        return permitIds.entrySet().stream()
-                .filter(request -> permits.containsAll(request.getValue()))
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
-        SortedSet<Long> permits = new TreeSet<>();
-        requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));
-        return permits;
     }
 }

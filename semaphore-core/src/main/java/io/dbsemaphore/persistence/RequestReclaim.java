@@ -14,8 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -121,29 +119,15 @@ final class RequestReclaim {
      * @param lock locks those of the requests that are to be released and that no other transaction has locked
      */
     Set<Long> releaseUnlocked(Collection<Long> requestIds, Function<Set<Long>, Collection<Long>> lock) {
-        SortedMap<Long, Set<Long>> permitIds = new TreeMap<>();
-        requestIds.forEach(id -> permitIds.put(id, new TreeSet<>()));
-        if (!requestIds.isEmpty()) {
-            permits.findHeld(requestIds)
-                    .forEach(permit -> permitIds
-                            .computeIfAbsent(permit.requestId(), id -> new TreeSet<>())
-                            .add(permit.id()));
-        }
-        Set<Long> held = permitsOf(permitIds);
-        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
-        permitIds.values().removeIf(its -> !locked.containsAll(its));
+        SortedMap<Long, List<Long>> permitIds = permits.lockSkipLocked(permits.findHeld(requestIds));
         if (!permitIds.isEmpty()) {
             permitIds.keySet().retainAll(Set.copyOf(lock.apply(permitIds.keySet())));
         }
         if (!permitIds.isEmpty()) {
             requests.queueRelease(permitIds.keySet());
-            permits.queueRelease(permitsOf(permitIds));
+            permits.queueRelease(PermitTable.idsOf(permitIds));
         }
         return permitIds.keySet();
-    }
-
-    private static Set<Long> permitsOf(Map<Long, Set<Long>> permitIds) {
-        return permitIds.values().stream().flatMap(Set::stream).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /**
