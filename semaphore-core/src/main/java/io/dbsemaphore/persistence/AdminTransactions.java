@@ -4,7 +4,6 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
@@ -125,11 +124,11 @@ public final class AdminTransactions {
      */
     public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
-            List<Found> found = tables.requests().findByExternalIds(List.of(externalId));
+            List<PermitRequest> found = tables.requests().findByExternalIds(List.of(externalId));
             if (found.isEmpty()) {
                 return ReleaseOutcome.NOT_FOUND;
             }
-            PermitRequest request = found.get(0).request();
+            PermitRequest request = found.get(0);
             Supplier<Integer> released = releases.queueRelease(request.id());
             List<NamedPermit> permits = tables.permits().findByRequests(List.of(request.id()));
             if (released.get() == 0) {

@@ -25,7 +25,6 @@ import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -173,21 +172,19 @@ public final class BatchTransaction {
             return;
         }
         tables.sql().flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
-        List<Found> found = requests.findByExternalIds(candidates.keySet()).stream()
-                .sorted(Comparator.comparing(
-                        each -> each.request().id())) // the order in which releases and renewals lock
+        List<PermitRequest> found = requests.findByExternalIds(candidates.keySet()).stream()
+                .sorted(Comparator.comparing(PermitRequest::id)) // the order in which releases and renewals lock
                 .toList();
-        for (Found each : found) {
-            AcquireState acquire = candidates.get(each.request().externalId());
+        for (PermitRequest each : found) {
+            AcquireState acquire = candidates.get(each.externalId());
             if (acquire != null) {
                 outcomes.settle(acquire, repeat(acquire, each));
             }
         }
     }
 
-    private GrantOutcome repeat(AcquireState acquire, Found found) {
+    private GrantOutcome repeat(AcquireState acquire, PermitRequest request) {
         AcquireCommand command = acquire.command();
-        PermitRequest request = found.request();
         if (!request.contentDigest().equals(command.contentDigest())) {
             return new GrantOutcome.Rejected(new RequestConflictException(command.externalId(), command.describe()));
         }
@@ -195,7 +192,7 @@ public final class BatchTransaction {
             return new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
         }
         if (acquire.isOwnRequest(request.id())) {
-            return new GrantOutcome.Granted(tables.grantOf(found), false);
+            return new GrantOutcome.Granted(tables.grantOf(request), false);
         }
         if (!command.replayable()) {
             return new GrantOutcome.Rejected(new RequestInProgressException(command.externalId(), request.owner()));
@@ -325,7 +322,7 @@ public final class BatchTransaction {
                         approval.acquire().command().exclusive()));
             });
             requestRows.add(request);
-            outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
+            outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored), false));
         }
         requestRows.sort(Comparator.comparing(
                 PermitRequest::externalId)); // batches that insert in different orders would deadlock
@@ -356,11 +353,7 @@ public final class BatchTransaction {
                         () -> unknown.add(shortfall)));
         if (!unknown.isEmpty()) {
             long begin = expiryScans.begin();
-            requests.findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
-                if (earliest.at() != null) {
-                    expiries.put(earliest.semaphoreId(), earliest.at());
-                }
-            });
+            expiries.putAll(requests.findEarliestExpiries(Shortfall.ids(unknown)));
             expiryScans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
         }
         return expiries;

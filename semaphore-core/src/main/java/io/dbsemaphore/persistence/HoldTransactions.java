@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +54,7 @@ public final class HoldTransactions {
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
         return transaction.execute(() -> {
             Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
-            List<Found> after = requests.findByIds(List.of(grant.requestId()));
+            List<PermitRequest> after = requests.findByIds(List.of(grant.requestId()));
             return renewed.get() == 0
                     ? Optional.empty()
                     : after.stream().findFirst().map(found -> found.toGrant(grant.permits()));
@@ -120,15 +119,14 @@ public final class HoldTransactions {
     /** Reads the state of requests that have expired according to this JVM. */
     public Ended findEnded(Collection<Long> requestIds) {
         return transaction.execute(() -> {
-            List<Found> found = requests.findByIds(requestIds);
-            Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
+            List<PermitRequest> found = requests.findByIds(requestIds);
+            Set<String> forced = found.stream().anyMatch(PermitRequest::isReleasedInTime)
                     ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();
             Map<Long, Duration> alive = found.stream()
-                    .filter(Found::isAlive)
-                    .collect(Collectors.toMap(each -> each.request().id(), Found::remaining));
+                    .filter(PermitRequest::isAlive)
+                    .collect(Collectors.toMap(PermitRequest::id, PermitRequest::remaining));
             Set<Long> releasedInTime = found.stream()
-                    .map(Found::request)
                     .filter(request -> request.isReleasedInTime() && !forced.contains(request.externalId()))
                     .map(PermitRequest::id)
                     .collect(Collectors.toSet());

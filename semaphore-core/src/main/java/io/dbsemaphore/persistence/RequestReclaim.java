@@ -87,8 +87,7 @@ final class RequestReclaim {
                 permits.findByRequests(released).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
         List<List<@Nullable Object>> rows = new ArrayList<>();
-        for (PermitRequestTable.Found found : requests.findByIds(released)) {
-            PermitRequest request = found.request();
+        for (PermitRequest request : requests.findByIds(released)) {
             List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
             // from the cached suspect instances, so that no statement is added to the acquire
             Optional<DeadInstance> dead = Optional.ofNullable(request.instance())

@@ -2,7 +2,6 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
@@ -35,12 +34,12 @@ public final class UndoTransaction {
         AcquireCommand command = acquire.command();
         transaction.run(() -> {
             requests.queueLockOfExternalId(command.externalId());
-            List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
+            List<PermitRequest> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
                 requests.queueInsert(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
             found.stream()
-                    .map(each -> each.request().id())
+                    .map(PermitRequest::id)
                     .filter(acquire::isOwnRequest) // not another caller's grant under this external id
                     .forEach(this::releaseUnrepeated);
         });
