@@ -2,8 +2,8 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -153,7 +153,7 @@ public final class HoldTransactions {
      *
      * @param write queues the writes to the locked requests
      */
-    private Outcome inTransaction(Set<Long> batch, Consumer<Set<Long>> write) {
+    private Outcome inTransaction(List<Long> batch, Consumer<Set<Long>> write) {
         Supplier<Outcome> outcome = transaction.execute(() -> {
             Set<Long> locked = requests.lockSkipLocked(batch);
             if (!locked.isEmpty()) {
@@ -173,12 +173,7 @@ public final class HoldTransactions {
     }
 
     /** Splits requests in ascending order of ids, the order in which all transactions lock. */
-    private static List<Set<Long>> batches(Collection<Long> requestIds) {
-        List<Long> ascending = new ArrayList<>(new TreeSet<>(requestIds));
-        List<Set<Long>> batches = new ArrayList<>();
-        for (int from = 0; from < ascending.size(); from += MAX_BATCH) {
-            batches.add(new TreeSet<>(ascending.subList(from, Math.min(from + MAX_BATCH, ascending.size()))));
-        }
-        return batches;
+    private static List<List<Long>> batches(Collection<Long> requestIds) {
+        return Sql.chunks(requestIds.stream().sorted().distinct().toList(), MAX_BATCH);
     }
 }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,14 +89,20 @@ public final class Sql {
     public void insert(String statement, List<List<@Nullable Object>> rows) {
         String text = cached.computeIfAbsent(statement, this::translate);
         String row = text.substring(text.indexOf(VALUES) + VALUES.length());
-        for (int from = 0; from < rows.size(); from += MAX_ROWS) {
-            List<List<@Nullable Object>> some = rows.subList(from, Math.min(from + MAX_ROWS, rows.size()));
+        for (List<List<@Nullable Object>> some : chunks(rows, MAX_ROWS)) {
             List<@Nullable Object> values = new ArrayList<>();
             some.forEach(values::addAll);
             String insert = text + (", " + row).repeat(some.size() - 1);
             log.debug("{}", insert);
             queue().update(insert, values);
         }
+    }
+
+    /** Splits values into lists of at most this size, in their order: a statement has a limited number of parameters. */
+    public static <T> List<List<T>> chunks(List<T> values, int max) {
+        return IntStream.iterate(0, from -> from < values.size(), from -> from + max)
+                .mapToObj(from -> values.subList(from, Math.min(from + max, values.size())))
+                .toList();
     }
 
     /** Executes the queued statements. */
