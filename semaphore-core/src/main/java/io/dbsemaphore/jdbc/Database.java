@@ -186,32 +186,28 @@ public enum Database {
      * holder is still working. Settings that cannot be read are ignored.
      */
     public void warnOfLostCommits(DataSource dataSource) {
+        // each row is a setting, its value, the one that is durable, and the consequence of another
         String settings = switch (this) {
-            case MYSQL, MARIADB ->
-                "select @@global.innodb_flush_log_at_trx_commit, case when @@global.log_bin then @@global.sync_binlog end";
-            case POSTGRESQL ->
-                // values that also wait for standby servers are durable on this server, too
-                "select current_setting('fsync'), case current_setting('synchronous_commit') when 'off' then 'off' end";
+            case MYSQL, MARIADB -> """
+                select 'innodb_flush_log_at_trx_commit', @@global.innodb_flush_log_at_trx_commit, '1',
+                    'a crash of the server may lose up to a second of commits'
+                union all select 'sync_binlog', case when @@global.log_bin then @@global.sync_binlog end, '1',
+                    'after a crash of the server its replicas, one of which may become the primary, may lack the last commits'""";
+            case POSTGRESQL -> """
+                select 'fsync', current_setting('fsync'), 'on',
+                    'a crash of the machine may lose commits and corrupt the database'
+                -- values that also wait for standby servers are durable on this server, too
+                union all select 'synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'off' end, 'on',
+                    'a crash of the server may lose the last commits'""";
             case H2 -> "";
         };
         if (settings.isEmpty()) {
             return;
         }
         try {
-            query(dataSource, settings, row -> {
-                row.next();
-                if (this == POSTGRESQL) {
-                    String loss = "a crash of the machine may lose commits and corrupt the database";
-                    warnUnless("on", "fsync", row.getString(1), loss);
-                    String last = "a crash of the server may lose the last commits";
-                    warnUnless("on", "synchronous_commit", row.getString(2), last);
-                } else {
-                    String loss = "a crash of the server may lose up to a second of commits";
-                    warnUnless("1", "innodb_flush_log_at_trx_commit", row.getString(1), loss);
-                    String replicas =
-                            "after a crash of the server its replicas, one of which may become the primary, may"
-                                    + " lack the last commits";
-                    warnUnless("1", "sync_binlog", row.getString(2), replicas);
+            query(dataSource, settings, rows -> {
+                while (rows.next()) {
+                    warnUnless(rows.getString(3), rows.getString(1), rows.getString(2), rows.getString(4));
                 }
                 return true;
             });

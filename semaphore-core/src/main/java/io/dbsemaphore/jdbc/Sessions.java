@@ -519,9 +519,11 @@ public final class Sessions implements AutoCloseable {
         }
 
         private void evictIdle() {
-            returnIdleFor(longestIdle.toNanos());
             synchronized (this) {
                 evictionScheduled = false;
+            }
+            returnIdleFor(longestIdle.toNanos());
+            synchronized (this) {
                 scheduleEviction();
             }
         }
