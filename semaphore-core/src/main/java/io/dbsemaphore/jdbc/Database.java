@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +51,8 @@ public enum Database {
 
     private static final Logger log = LoggerFactory.getLogger(Database.class);
 
+    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
+
     private final String utcNow;
     private final String utcPlusMillis;
     private final String epochMicros;
@@ -89,21 +92,14 @@ public enum Database {
     }
 
     /**
-     * SQL for the database's clock as a timestamp without time zone, in UTC, independent of the time zone of the
-     * session.
+     * Replaces {@code utc_now()} by SQL for the database's clock as a timestamp without time zone, in UTC, independent of the time zone
+     * of the session; {@code utc_plus_millis(…)} by that clock plus a parameter or a column; {@code epoch_micros()} by that clock as
+     * microseconds since 1970.
      */
-    public String utcNow() {
-        return utcNow;
-    }
-
-    /** SQL for that clock plus {@code ?1} milliseconds. */
-    public String utcPlusMillis() {
-        return utcPlusMillis;
-    }
-
-    /** SQL for that clock as microseconds since 1970. */
-    public String epochMicros() {
-        return epochMicros;
+    public String withClock(String sql) {
+        return PLUS_MILLIS
+                .matcher(sql.replace("utc_now()", utcNow).replace("epoch_micros()", epochMicros))
+                .replaceAll(call -> utcPlusMillis.replace("?1", call.group(1)));
     }
 
     /** SQL to append to a select of one row: other transactions can read and share-lock the row, but not change it. */

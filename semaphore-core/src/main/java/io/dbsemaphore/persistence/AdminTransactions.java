@@ -47,11 +47,11 @@ public final class AdminTransactions {
      */
     public boolean create(String name, int capacity) {
         return transaction.execute(() -> {
-            if (semaphores.findStatus(name).isPresent()) {
-                return false;
+            boolean missing = semaphores.findIds(List.of(name)).isEmpty();
+            if (missing) {
+                insert(name, capacity);
             }
-            insert(name, capacity);
-            return true;
+            return missing;
         });
     }
 
@@ -173,7 +173,7 @@ public final class AdminTransactions {
 
     /** Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. */
     public void touchTables() {
-        transaction.run(() -> TableCheck.touch(tables.sql(), Tables.ENTITIES));
+        transaction.run(() -> TableCheck.touch(tables.sql(), SemaphorePersistence.ENTITIES));
     }
 
     /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */

@@ -31,12 +31,11 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -143,7 +142,7 @@ public final class BatchTransaction {
         queues.expect(locks.names(), outcomes.namesRefusedBefore());
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
         Set<Long> released = release.get();
-        forgetDeleted(locks, outcomes);
+        forgetDeleted(locks, batch.awaited(), outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), availabilities);
@@ -218,10 +217,8 @@ public final class BatchTransaction {
      * The row locks of a batch.
      *
      * @param names the names of the semaphores whose rows were to be locked, by id
-     * @param awaited the ids of those whose locks are waited for
      */
-    private record Locks(
-            NavigableMap<Long, String> names, Set<Long> awaited, List<Supplier<List<LockedSemaphore>>> results) {
+    private record Locks(SortedMap<Long, String> names, List<Supplier<List<LockedSemaphore>>> results) {
 
         List<LockedSemaphore> locked() {
             return results.stream()
@@ -230,9 +227,9 @@ public final class BatchTransaction {
                     .toList();
         }
 
-        /** The ids of the rows that do not exist, or that were skipped. */
-        Set<Long> notLocked() {
-            Set<Long> notLocked = new HashSet<>(names.keySet());
+        /** The names of the rows that do not exist, or that were skipped, by id. */
+        Map<Long, String> notLocked() {
+            Map<Long, String> notLocked = new HashMap<>(names);
             locked().forEach(semaphore -> notLocked.remove(semaphore.id()));
             return notLocked;
         }
@@ -242,18 +239,22 @@ public final class BatchTransaction {
     private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
         Map<String, Long> known = semaphores.idsOf(outcomes.openNames());
         outcomes.settleAll(acquire -> unknown(acquire, known.keySet()));
-        NavigableMap<Long, String> waited = new TreeMap<>();
-        NavigableMap<Long, String> skippable = new TreeMap<>();
         known.keySet().retainAll(outcomes.openNames());
-        known.forEach((name, id) -> (awaited.contains(name) ? waited : skippable).put(id, name));
+        SortedMap<Long, String> names = new TreeMap<>();
+        known.forEach((name, id) -> names.put(id, name));
         List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
-        waited.keySet().forEach(id -> results.add(semaphores.lock(id)));
+        Set<Long> skippable = new TreeSet<>();
+        names.forEach((id, name) -> {
+            if (awaited.contains(name)) {
+                results.add(semaphores.lock(id));
+            } else {
+                skippable.add(id);
+            }
+        });
         if (!skippable.isEmpty()) {
-            results.add(semaphores.lockSkipLocked(skippable.keySet()));
+            results.add(semaphores.lockSkipLocked(skippable));
         }
-        NavigableMap<Long, String> all = new TreeMap<>(waited);
-        all.putAll(skippable);
-        return new Locks(all, waited.keySet(), results);
+        return new Locks(names, results);
     }
 
     private static @Nullable GrantOutcome unknown(AcquireState acquire, Set<String> known) {
@@ -264,12 +265,12 @@ public final class BatchTransaction {
     }
 
     /** A row that is skipped is locked or deleted. The name is looked up again if that was so at an earlier attempt. */
-    private void forgetDeleted(Locks locks, BatchOutcomes outcomes) {
-        Set<Long> notLocked = locks.notLocked();
+    private void forgetDeleted(Locks locks, Set<String> awaited, BatchOutcomes outcomes) {
+        Map<Long, String> notLocked = locks.notLocked();
         if (!notLocked.isEmpty()
-                && (notLocked.stream().anyMatch(locks.awaited()::contains)
+                && (!Collections.disjoint(notLocked.values(), awaited)
                         || outcomes.open().stream().anyMatch(each -> each.blockedBy() != null))) {
-            semaphores.forget(notLocked);
+            semaphores.forget(notLocked.keySet());
         }
     }
 

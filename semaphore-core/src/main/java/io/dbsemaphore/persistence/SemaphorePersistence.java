@@ -28,7 +28,13 @@ public record SemaphorePersistence(
         implements AutoCloseable {
 
     /** The entities of the library. */
-    public static final List<Class<?>> ENTITIES = Tables.ENTITIES;
+    public static final List<Class<?>> ENTITIES = List.of(
+            Semaphore.class,
+            PermitRequest.class,
+            Permit.class,
+            CapacityAudit.class,
+            SemaphoreInstance.class,
+            SemaphoreWaiter.class);
 
     /**
      * Prepares the transactions, without a statement. {@linkplain PersistenceUnit Hibernate} starts when it is needed.

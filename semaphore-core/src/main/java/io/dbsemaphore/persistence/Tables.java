@@ -21,14 +21,6 @@ record Tables(
         Supplier<MaintenanceRepository> maintenance,
         TimeOrderedIds ids) {
 
-    static final List<Class<?>> ENTITIES = List.of(
-            Semaphore.class,
-            PermitRequest.class,
-            Permit.class,
-            CapacityAudit.class,
-            SemaphoreInstance.class,
-            SemaphoreWaiter.class);
-
     /** The held grant with this external id. */
     Optional<StoredGrant> findGrant(String externalId) {
         return requests.findByExternalIds(List.of(externalId)).stream()

@@ -41,8 +41,6 @@ public final class Sql {
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
-    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
-
     private final Sessions sessions;
     private final Database database;
     private final String tablePrefix;
@@ -137,14 +135,8 @@ public final class Sql {
     }
 
     private String translate(String statement) {
-        String text = TablePrefix.addTo(statement.strip().replaceAll("\\s+", " "), tablePrefix)
-                .replace("utc_now()", database.utcNow())
-                .replace("epoch_micros()", database.epochMicros());
-        return LOCK_OF_ALIAS
-                .matcher(PLUS_MILLIS
-                        .matcher(text)
-                        .replaceAll(call -> database.utcPlusMillis().replace("?1", call.group(1))))
-                .replaceAll("$1");
+        String text = TablePrefix.addTo(statement.strip().replaceAll("\\s+", " "), tablePrefix);
+        return LOCK_OF_ALIAS.matcher(database.withClock(text)).replaceAll("$1");
     }
 
     private static String expand(String text, @Nullable Object[] values) {
