@@ -57,20 +57,6 @@ public final class Sessions implements AutoCloseable {
     /** The names of the maximum pool size: in HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
     private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
 
-    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
-
-    /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
-    private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
-
-    private static final int BUSY_AFTER = 3;
-    private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
-    private static final int MAX_EVICTIONS = 100;
-
-    /** A connection that was used this lately is not checked. */
-    private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
-
-    private static final int CHECK_SECONDS = 2;
-
     private final DataSource dataSource;
     private final Database database;
     private final DatabaseThreads threads;
@@ -294,6 +280,20 @@ public final class Sessions implements AutoCloseable {
      * replaced.
      */
     private final class SessionPool {
+
+        private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
+
+        /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
+        private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
+
+        private static final int BUSY_AFTER = 3;
+        private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
+        private static final int MAX_EVICTIONS = 100;
+
+        /** A connection that was used this lately is not checked. */
+        private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
+
+        private static final int CHECK_SECONDS = 2;
 
         private final SessionLimits limits;
         private final int size;

@@ -47,7 +47,7 @@ public final class AdminTransactions {
      */
     public boolean create(String name, int capacity) {
         return transaction.execute(() -> {
-            boolean missing = semaphores.findIds(List.of(name)).isEmpty();
+            boolean missing = semaphores.findId(name).isEmpty();
             if (missing) {
                 insert(name, capacity);
             }
@@ -176,14 +176,9 @@ public final class AdminTransactions {
         transaction.run(() -> TableCheck.touch(tables.sql(), SemaphorePersistence.ENTITIES));
     }
 
-    /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */
     private Optional<LockedSemaphore> lock(String name) {
-        Long id = semaphores.findIds(List.of(name)).get(name);
-        if (id == null) {
-            return Optional.empty();
-        }
-        Supplier<List<LockedSemaphore>> locked = semaphores.lock(id);
+        Optional<Supplier<List<LockedSemaphore>>> locked = semaphores.findId(name).map(semaphores::lock);
         tables.sql().flush();
-        return locked.get().stream().findFirst();
+        return locked.flatMap(rows -> rows.get().stream().findFirst());
     }
 }

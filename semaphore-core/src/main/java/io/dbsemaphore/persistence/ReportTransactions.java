@@ -148,10 +148,7 @@ public final class ReportTransactions {
 
     private <R, T> List<T> of(String name, LongFunction<List<R>> report, Function<R, T> toContract) {
         return transaction.executeWithRepositories(() -> {
-            Long id = semaphores.findIds(List.of(name)).get(name);
-            if (id == null) {
-                throw SemaphoreNotFoundException.nothingChanged(name);
-            }
+            long id = semaphores.findId(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             return report.apply(id).stream().map(toContract).toList();
         });
     }

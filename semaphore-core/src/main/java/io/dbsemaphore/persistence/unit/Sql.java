@@ -5,6 +5,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.StatementQueue;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -57,7 +58,8 @@ public final class Sql {
 
     /** Queues a query for the next round trip of the transaction. */
     public <T> Supplier<List<T>> queryRows(String statement, RowMapper<T> row, @Nullable Object... values) {
-        return queue().query(textOf(statement, values), flatten(values), new RowMapperResultSetExtractor<>(row));
+        Bound bound = bind(statement, values);
+        return queue().query(bound.text(), bound.values(), new RowMapperResultSetExtractor<>(row));
     }
 
     /** Executes a query, after the statements that are queued. */
@@ -76,7 +78,8 @@ public final class Sql {
 
     /** Queues an update for the next round trip of the transaction, at the latest its commit. Its result is the number of rows. */
     public Supplier<Integer> update(String statement, @Nullable Object... values) {
-        return queue().update(textOf(statement, values), flatten(values));
+        Bound bound = bind(statement, values);
+        return queue().update(bound.text(), bound.values());
     }
 
     /**
@@ -121,12 +124,6 @@ public final class Sql {
         return sessions.current().statements();
     }
 
-    private String textOf(String statement, @Nullable Object[] values) {
-        String text = expand(cached.computeIfAbsent(statement, this::translate), values);
-        log.debug("{}", text);
-        return text;
-    }
-
     /** The text for the database of a statement that Hibernate is about to send; it is logged. */
     public String translated(String statement) {
         String text = translate(statement);
@@ -139,31 +136,28 @@ public final class Sql {
         return LOCK_OF_ALIAS.matcher(database.withClock(text)).replaceAll("$1");
     }
 
-    private static String expand(String text, @Nullable Object[] values) {
+    /** A statement for the database with a placeholder for each of its values. */
+    private record Bound(String text, List<@Nullable Object> values) {}
+
+    private Bound bind(String statement, @Nullable Object[] values) {
+        String text = cached.computeIfAbsent(statement, this::translate);
         StringBuilder expanded = new StringBuilder(text.length() + 64);
+        List<@Nullable Object> flat = new ArrayList<>();
         int from = 0;
         for (Object value : values) {
             int placeholder = text.indexOf('?', from);
             expanded.append(text, from, placeholder);
-            if (value instanceof Collection<?> many) {
-                expanded.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+            if (value instanceof Literal literal) {
+                expanded.append(literal.text());
             } else {
-                expanded.append(value instanceof Literal literal ? literal.text() : "?");
+                Collection<?> many = value instanceof Collection<?> several ? several : Arrays.asList(value);
+                expanded.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+                flat.addAll(many);
             }
             from = placeholder + 1;
         }
-        return expanded.append(text, from, text.length()).toString();
-    }
-
-    private static List<@Nullable Object> flatten(@Nullable Object[] values) {
-        List<@Nullable Object> flat = new ArrayList<>();
-        for (Object value : values) {
-            if (value instanceof Collection<?> many) {
-                flat.addAll(many);
-            } else if (!(value instanceof Literal)) {
-                flat.add(value);
-            }
-        }
-        return flat;
+        expanded.append(text, from, text.length());
+        log.debug("{}", expanded);
+        return new Bound(expanded.toString(), flat);
     }
 }
