@@ -23,7 +23,6 @@ public record SemaphorePersistence(
         HoldTransactions holds,
         UndoTransaction undoing,
         AdminTransactions admin,
-        ReportTransactions reports,
         MaintenanceTransactions maintenance)
         implements AutoCloseable {
 
@@ -75,7 +74,6 @@ public record SemaphorePersistence(
                 new HoldTransactions(transaction, tables),
                 new UndoTransaction(transaction, tables),
                 new AdminTransactions(transaction, tables, batches),
-                new ReportTransactions(transaction, tables),
                 new MaintenanceTransactions(transaction, tables, reclaim));
     }
 

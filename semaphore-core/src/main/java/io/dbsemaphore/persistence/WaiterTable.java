@@ -225,16 +225,15 @@ final class WaiterTable {
                 own.ifPresent(row -> delete(local.instance(), List.of(id)));
             } else if (own.isEmpty()) {
                 Waiter first = queue.first().get(0);
-                sql.insert(
+                sql.update(
                         INSERT,
-                        List.of(List.of(
-                                id,
-                                local.instance(),
-                                local.owner(),
-                                first.place().firstRefusedUtc(),
-                                queue.size(),
-                                encode(queue.first()),
-                                now.plus(VALID_FOR))));
+                        id,
+                        local.instance(),
+                        local.owner(),
+                        first.place().firstRefusedUtc(),
+                        queue.size(),
+                        encode(queue.first()),
+                        now.plus(VALID_FOR));
             } else if (isWorthWriting(id, now, own.get(), queue)) {
                 update(id, queue, now);
             }
