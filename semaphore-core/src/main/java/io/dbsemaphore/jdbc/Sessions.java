@@ -18,9 +18,6 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.BeanWrapper;
-import org.springframework.beans.BeansException;
-import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -186,16 +183,7 @@ public final class Sessions implements AutoCloseable {
     }
 
     private static boolean isSmall(DataSource host) {
-        BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(DatabaseUrl.poolOf(host));
-        try {
-            return SIZES.stream()
-                    .filter(properties::isReadableProperty)
-                    .anyMatch(size ->
-                            properties.getPropertyValue(size) instanceof Integer max && max > 0 && max < FEWEST);
-        } catch (BeansException unknown) {
-            log.debug("The size of the pool is not known", unknown);
-            return false;
-        }
+        return DatabaseUrl.propertiesOf(host, Integer.class, SIZES).anyMatch(max -> max > 0 && max < FEWEST);
     }
 
     /** Returns a connection of the host. How long its pool waits for one depends on its own configuration. */
