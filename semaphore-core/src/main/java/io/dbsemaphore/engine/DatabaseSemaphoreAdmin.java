@@ -74,19 +74,19 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public Optional<SemaphoreStatus> find(String name) {
-        return of(name, database -> database.reports().find(name));
+        return of(name, database -> database.admin().find(name));
     }
 
     @Override
     public List<SemaphoreStatus> list() {
-        return run(database -> database.reports().list()).stream()
+        return run(database -> database.admin().list()).stream()
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
                 .toList();
     }
 
     @Override
     public List<PermitHolder> holders(String name) {
-        return of(name, database -> database.reports().holders(name, "", 0, Integer.MAX_VALUE));
+        return of(name, database -> database.admin().holders(name, "", 0, Integer.MAX_VALUE));
     }
 
     @Override
@@ -95,12 +95,12 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         Objects.requireNonNull(containing, "containing");
         refuseCharacters("containing", containing, CONTROL_CHARACTERS, "no control characters");
         checkLimit(limit);
-        return run(database -> database.reports().holders(name, containing, afterToken, limit));
+        return run(database -> database.admin().holders(name, containing, afterToken, limit));
     }
 
     @Override
     public List<WaitingInstance> waiting(String name) {
-        return of(name, database -> database.reports().waiting(name));
+        return of(name, database -> database.admin().waiting(name));
     }
 
     @Override
@@ -111,34 +111,34 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
             throw new IllegalArgumentException(
                     "The period must not end before it begins: %s to %s".formatted(from, to));
         }
-        return run(database -> database.reports().uses(name, from, to, limit));
+        return run(database -> database.admin().uses(name, from, to, limit));
     }
 
     @Override
     public List<InstanceStatus> instances() {
-        return run(database -> database.reports().instances(MAX_LIMIT));
+        return run(database -> database.admin().instances(MAX_LIMIT));
     }
 
     @Override
     public Instant now() {
-        return run(database -> database.reports().now());
+        return run(database -> database.admin().now());
     }
 
     @Override
     public List<CapacityChange> capacityHistory(String name, int limit) {
         checkLimit(limit);
-        return of(name, database -> database.reports().capacityHistory(name, limit));
+        return of(name, database -> database.admin().capacityHistory(name, limit));
     }
 
     @Override
     public List<CapacityChange> capacityHistory(String name) {
-        return of(name, database -> database.reports().capacityHistory(name, Integer.MAX_VALUE));
+        return of(name, database -> database.admin().capacityHistory(name, Integer.MAX_VALUE));
     }
 
     @Override
     public List<Reclaim> reclaims(String name, int limit) {
         checkLimit(limit);
-        return of(name, database -> database.reports().reclaims(name, limit));
+        return of(name, database -> database.admin().reclaims(name, limit));
     }
 
     @Override

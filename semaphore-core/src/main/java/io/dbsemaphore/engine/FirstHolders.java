@@ -65,6 +65,6 @@ final class FirstHolders {
         if (readings.size() >= MAX_NAMES) {
             readings.clear();
         }
-        readings.put(name, new Reading(run.persistence.reports().firstHolders(name, MAX_HOLDERS), now));
+        readings.put(name, new Reading(run.persistence.admin().firstHolders(name, MAX_HOLDERS), now));
     }
 }

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +51,8 @@ public enum Database {
 
     private static final Logger log = LoggerFactory.getLogger(Database.class);
 
+    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
+
     private final String utcNow;
     private final String utcPlusMillis;
     private final String epochMicros;
@@ -89,21 +92,14 @@ public enum Database {
     }
 
     /**
-     * SQL for the database's clock as a timestamp without time zone, in UTC, independent of the time zone of the
-     * session.
+     * Replaces {@code utc_now()} by SQL for the database's clock as a timestamp without time zone, in UTC, independent of the time zone
+     * of the session; {@code utc_plus_millis(…)} by that clock plus a parameter or a column; {@code epoch_micros()} by that clock as
+     * microseconds since 1970.
      */
-    public String utcNow() {
-        return utcNow;
-    }
-
-    /** SQL for that clock plus {@code ?1} milliseconds. */
-    public String utcPlusMillis() {
-        return utcPlusMillis;
-    }
-
-    /** SQL for that clock as microseconds since 1970. */
-    public String epochMicros() {
-        return epochMicros;
+    public String withClock(String sql) {
+        return PLUS_MILLIS
+                .matcher(sql.replace("utc_now()", utcNow).replace("epoch_micros()", epochMicros))
+                .replaceAll(call -> utcPlusMillis.replace("?1", call.group(1)));
     }
 
     /** SQL to append to a select of one row: other transactions can read and share-lock the row, but not change it. */
@@ -186,32 +182,28 @@ public enum Database {
      * holder is still working. Settings that cannot be read are ignored.
      */
     public void warnOfLostCommits(DataSource dataSource) {
+        // each row is a setting, its value, the one that is durable, and the consequence of another
         String settings = switch (this) {
-            case MYSQL, MARIADB ->
-                "select @@global.innodb_flush_log_at_trx_commit, case when @@global.log_bin then @@global.sync_binlog end";
-            case POSTGRESQL ->
-                // values that also wait for standby servers are durable on this server, too
-                "select current_setting('fsync'), case current_setting('synchronous_commit') when 'off' then 'off' end";
+            case MYSQL, MARIADB -> """
+                select 'innodb_flush_log_at_trx_commit', @@global.innodb_flush_log_at_trx_commit, '1',
+                    'a crash of the server may lose up to a second of commits'
+                union all select 'sync_binlog', case when @@global.log_bin then @@global.sync_binlog end, '1',
+                    'after a crash of the server its replicas, one of which may become the primary, may lack the last commits'""";
+            case POSTGRESQL -> """
+                select 'fsync', current_setting('fsync'), 'on',
+                    'a crash of the machine may lose commits and corrupt the database'
+                -- values that also wait for standby servers are durable on this server, too
+                union all select 'synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'off' end, 'on',
+                    'a crash of the server may lose the last commits'""";
             case H2 -> "";
         };
         if (settings.isEmpty()) {
             return;
         }
         try {
-            query(dataSource, settings, row -> {
-                row.next();
-                if (this == POSTGRESQL) {
-                    String loss = "a crash of the machine may lose commits and corrupt the database";
-                    warnUnless("on", "fsync", row.getString(1), loss);
-                    String last = "a crash of the server may lose the last commits";
-                    warnUnless("on", "synchronous_commit", row.getString(2), last);
-                } else {
-                    String loss = "a crash of the server may lose up to a second of commits";
-                    warnUnless("1", "innodb_flush_log_at_trx_commit", row.getString(1), loss);
-                    String replicas =
-                            "after a crash of the server its replicas, one of which may become the primary, may"
-                                    + " lack the last commits";
-                    warnUnless("1", "sync_binlog", row.getString(2), replicas);
+            query(dataSource, settings, rows -> {
+                while (rows.next()) {
+                    warnUnless(rows.getString(3), rows.getString(1), rows.getString(2), rows.getString(4));
                 }
                 return true;
             });

@@ -1,15 +1,16 @@
 package io.dbsemaphore.jdbc;
 
-import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * The URL of a {@code DataSource}, as shown to people: without users, passwords and parameters. Only text in the form of a server, a port
@@ -28,33 +29,30 @@ public final class DatabaseUrl {
 
     /** The URL of a pool, or of a data source without a pool; empty if it does not tell. */
     public static Optional<String> of(DataSource dataSource) {
-        DataSource pool = poolOf(dataSource);
-        return Stream.of("getJdbcUrl", "getUrl", "getURL")
-                .map(getter -> read(pool, getter))
-                .flatMap(Optional::stream)
+        return propertiesOf(dataSource, String.class, List.of("jdbcUrl", "url", "URL"))
                 .findFirst()
                 .map(DatabaseUrl::withoutSecrets);
     }
 
-    /** The data source to which those in front of it delegate. */
-    static DataSource poolOf(DataSource dataSource) {
-        DataSource target = dataSource;
-        while (target instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
-            target = delegating.getTargetDataSource();
+    /** The values of those of the properties that a pool has, which differ between kinds of pools. */
+    static <T> Stream<T> propertiesOf(DataSource dataSource, Class<T> type, List<String> names) {
+        DataSource pool = dataSource;
+        while (pool instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
+            pool = delegating.getTargetDataSource();
         }
-        return target;
+        BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(pool);
+        return names.stream()
+                .filter(properties::isReadableProperty)
+                .map(name -> read(properties, name))
+                .filter(type::isInstance)
+                .map(type::cast);
     }
 
-    private static Optional<String> read(DataSource dataSource, String getter) {
-        Method method = ClassUtils.getMethodIfAvailable(dataSource.getClass(), getter);
-        if (method == null || method.getReturnType() != String.class) {
-            return Optional.empty();
-        }
+    private static @Nullable Object read(BeanWrapper properties, String name) {
         try {
-            @Nullable Object url = ReflectionUtils.invokeMethod(method, dataSource);
-            return Optional.ofNullable((String) url);
-        } catch (RuntimeException unreadable) {
-            return Optional.empty();
+            return properties.getPropertyValue(name);
+        } catch (BeansException unreadable) {
+            return null;
         }
     }
 

@@ -60,13 +60,23 @@ public final class ReleaseChannel {
     }
 
     /**
-     * Listens to the other instances, on a connection of the application's data source.
+     * Listens to the other instances, on a connection of the application's data source. It is evicted from its pool if that fails.
      *
      * @throws SQLFeatureNotSupportedException if the connection is not one of PostgreSQL's driver
      * @throws SQLException if the database cannot be reached
      */
     public Subscription subscribe() throws SQLException {
-        return Subscription.on(sessions.dataSource().getConnection(), name, sender);
+        Connection connection = sessions.dataSource().getConnection();
+        try {
+            if (!connection.isWrapperFor(PGConnection.class)) {
+                throw new SQLFeatureNotSupportedException(
+                        connection.getClass() + " is not a connection of PostgreSQL's driver");
+            }
+            return new Subscription(connection);
+        } catch (SQLException | RuntimeException | Error failure) {
+            Session.evict(connection);
+            throw failure;
+        }
     }
 
     /** Whether the library has waited for a connection for this long, while a subscription may have the last one. */
@@ -77,46 +87,24 @@ public final class ReleaseChannel {
     /**
      * A connection that listens to the channel. Used by one thread. Must not be loaded if PostgreSQL's driver is missing.
      */
-    public static final class Subscription implements AutoCloseable {
+    public final class Subscription implements AutoCloseable {
 
         /** How long an answer of the server is awaited. */
         private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(3);
 
         private final Connection connection;
         private final PGConnection driver;
-        private final String channel;
-        private final String ownSender;
         private final boolean autoCommitBefore;
         private final int networkTimeoutBefore;
 
-        private Subscription(Connection connection, String channel, String ownSender) throws SQLException {
+        private Subscription(Connection connection) throws SQLException {
             this.connection = connection;
             this.driver = connection.unwrap(PGConnection.class);
-            this.channel = channel;
-            this.ownSender = ownSender;
             this.autoCommitBefore = connection.getAutoCommit();
             this.networkTimeoutBefore = connection.getNetworkTimeout();
             connection.setNetworkTimeout(Runnable::run, Math.toIntExact(NETWORK_TIMEOUT.toMillis()));
             connection.setAutoCommit(true);
-            execute("listen " + channel);
-        }
-
-        /**
-         * Listens on a connection, which is evicted from its pool if that fails.
-         *
-         * @throws SQLFeatureNotSupportedException if it is not one of PostgreSQL's driver
-         */
-        static Subscription on(Connection connection, String channel, String ownSender) throws SQLException {
-            try {
-                if (!connection.isWrapperFor(PGConnection.class)) {
-                    throw new SQLFeatureNotSupportedException(
-                            connection.getClass() + " is not a connection of PostgreSQL's driver");
-                }
-                return new Subscription(connection, channel, ownSender);
-            } catch (SQLException | RuntimeException | Error failure) {
-                Session.evict(connection);
-                throw failure;
-            }
+            execute("listen " + name);
         }
 
         /**
@@ -130,7 +118,7 @@ public final class ReleaseChannel {
             PGNotification[] received = driver.getNotifications(Math.toIntExact(timeout.toMillis()));
             for (PGNotification each : received) {
                 String payload = each.getParameter();
-                if (each.getName().equals(channel) && !payload.startsWith(ownSender)) {
+                if (each.getName().equals(name) && !payload.startsWith(sender)) {
                     released.add(payload.substring(payload.indexOf(' ') + 1));
                 }
             }
@@ -141,7 +129,7 @@ public final class ReleaseChannel {
         @Override
         public void close() {
             try {
-                execute("unlisten " + channel);
+                execute("unlisten " + name);
                 connection.setAutoCommit(autoCommitBefore);
                 connection.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
                 connection.close();

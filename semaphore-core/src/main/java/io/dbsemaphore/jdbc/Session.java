@@ -26,6 +26,7 @@ public final class Session {
     private final Map<String, Long> limitsBefore;
     private final StatementQueue statements;
     private final long openedAt;
+    private long idleSince;
     private boolean transactionOpen;
     private boolean readOnly;
 
@@ -111,6 +112,15 @@ public final class Session {
 
     long ageNanos() {
         return System.nanoTime() - openedAt;
+    }
+
+    /** Records that the session is idle from now on. */
+    void idle() {
+        idleSince = System.nanoTime();
+    }
+
+    long idleNanos() {
+        return System.nanoTime() - idleSince;
     }
 
     /** Restores the settings of the connection, and returns it; null if it was evicted, as one is that is read-only. */

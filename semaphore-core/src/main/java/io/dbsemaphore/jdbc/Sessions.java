@@ -1,18 +1,23 @@
 package io.dbsemaphore.jdbc;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Uninterruptibles;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.BeanWrapper;
-import org.springframework.beans.BeansException;
-import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -50,11 +55,17 @@ public final class Sessions implements AutoCloseable {
     private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
 
     private final DataSource dataSource;
+    private final Database database;
     private final DatabaseThreads threads;
-    private final SessionPool.Host host;
+    private final Pipelining pipelining;
+    private final ScheduledThreadPoolExecutor evictor;
     private final SessionPool shared;
     private final SessionPool reserved;
     private final boolean mayKeepReserved;
+    /** How many threads wait for a connection of the host, and when that last changed. */
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    private volatile long lastChange;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
     private final ThreadLocal<SessionPool> pool;
@@ -81,23 +92,24 @@ public final class Sessions implements AutoCloseable {
             boolean pipelining,
             DatabaseThreads threads) {
         this.dataSource = outsideOfHostTransactions(host);
+        this.database = database;
         this.threads = threads;
-        this.host = new SessionPool.Host(dataSource);
-        Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
-        SessionLimits limits = new SessionLimits(database, statementLockWait, idleLimit);
-        SessionLimits reservedLimits =
-                new SessionLimits(database, statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT));
-        Pipelining statements = new Pipelining(database, pipelining);
-        ScheduledThreadPoolExecutor evictor = new DaemonThreads().scheduler("semaphore-connections");
+        this.pipelining = new Pipelining(database, pipelining);
+        evictor = new DaemonThreads().scheduler("semaphore-connections");
         evictor.setKeepAliveTime(1, TimeUnit.SECONDS);
         evictor.allowCoreThreadTimeOut(true);
+        Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
         shared = new SessionPool(
-                this.host, database, limits, statements, Math.max(1, maxConnections - 1), LONGEST_IDLE, evictor);
+                new SessionLimits(database, statementLockWait, idleLimit),
+                Math.max(1, maxConnections - 1),
+                LONGEST_IDLE);
         mayKeepReserved = maxConnections >= FEWEST && !isSmall(dataSource);
-        Duration longestIdle = mayKeepReserved ? KEPT_LONGEST_IDLE : LONGEST_IDLE;
         reserved = maxConnections == 1
                 ? shared
-                : new SessionPool(this.host, database, reservedLimits, statements, 1, longestIdle, evictor);
+                : new SessionPool(
+                        new SessionLimits(database, statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT)),
+                        1,
+                        mayKeepReserved ? KEPT_LONGEST_IDLE : LONGEST_IDLE);
         pool = ThreadLocal.withInitial(() -> shared);
     }
 
@@ -171,20 +183,30 @@ public final class Sessions implements AutoCloseable {
     }
 
     private static boolean isSmall(DataSource host) {
-        BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(DatabaseUrl.poolOf(host));
+        return DatabaseUrl.propertiesOf(host, Integer.class, SIZES).anyMatch(max -> max > 0 && max < FEWEST);
+    }
+
+    /** Returns a connection of the host. How long its pool waits for one depends on its own configuration. */
+    private Connection connectionOfHost() throws SQLException {
+        boolean interrupted = Thread.interrupted(); // left by code of the application, and a pool would fail at once
+        if (waiting.get() == 0) {
+            lastChange = System.nanoTime(); // before it counts as waiting: the last change may be long ago
+        }
+        waiting.incrementAndGet();
         try {
-            return SIZES.stream()
-                    .filter(properties::isReadableProperty)
-                    .anyMatch(size ->
-                            properties.getPropertyValue(size) instanceof Integer max && max > 0 && max < FEWEST);
-        } catch (BeansException unknown) {
-            log.debug("The size of the pool is not known", unknown);
-            return false;
+            return dataSource.getConnection();
+        } finally {
+            lastChange = System.nanoTime();
+            waiting.decrementAndGet();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
+    /** Whether threads have waited for a connection of the host for this long, and none of them has got one. */
     boolean isExhaustedFor(Duration time) {
-        return host.isExhaustedFor(time);
+        return waiting.get() > 0 && System.nanoTime() - lastChange > time.toNanos();
     }
 
     /** Returns all connections to the host. Those of transactions that begin afterwards are returned after each transaction. */
@@ -220,14 +242,307 @@ public final class Sessions implements AutoCloseable {
      * return the connection of the current transaction.
      */
     public static DataSource outsideOfHostTransactions(DataSource host) {
+        DataSource outside = host;
         DataSource candidate = host;
         while (candidate instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
-            DataSource target = delegating.getTargetDataSource();
-            if (delegating instanceof TransactionAwareDataSourceProxy) {
-                return outsideOfHostTransactions(target);
-            }
-            candidate = target;
+            candidate = delegating.getTargetDataSource();
+            outside = delegating instanceof TransactionAwareDataSourceProxy ? candidate : outside;
         }
-        return host;
+        return outside;
+    }
+
+    /**
+     * A few connections that the library uses at a time, independent of the number of threads. Preparing a connection
+     * takes more round trips than a release, so a session that is used repeatedly is kept for some milliseconds; a session
+     * that is used now and then is returned at once to the host's pool, which may have no other.
+     *
+     * <p>After a failover the host's pool may still have sessions of the former primary, which is now read-only. After a
+     * read-only session was found, each session is checked before use for some seconds, and read-only ones are evicted, so that
+     * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
+     * not help.
+     *
+     * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after each
+     * transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose its permits. After
+     * some idle time the connection gets the settings of the host back, like a connection in its pool: the limits of the library would end
+     * it. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and a dead one is
+     * replaced.
+     */
+    private final class SessionPool {
+
+        private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
+
+        /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
+        private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
+
+        private static final int BUSY_AFTER = 3;
+        private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
+        private static final int MAX_EVICTIONS = 100;
+
+        /** A connection that was used this lately is not checked. */
+        private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
+
+        private static final int CHECK_SECONDS = 2;
+
+        private final SessionLimits limits;
+        private final int size;
+        private final Duration longestIdle;
+        /** Permits to use a connection: one for each session that is in use or being returned. */
+        private final Semaphore places;
+
+        /** The one that was used last is the first. */
+        private final Deque<Session> idle = new ArrayDeque<>();
+
+        private boolean evictionScheduled;
+        private boolean closed;
+        private boolean keeps;
+        private @Nullable Connection kept;
+        private long keptSince;
+        private int quickReturns;
+        private long lastReturn;
+        private int evictionsLeft;
+        private long suspectedUntil = System.nanoTime();
+
+        /**
+         * Creates a pool without sessions.
+         *
+         * @param longestIdle how long a session may be idle between transactions before it gets the settings of the host again
+         */
+        SessionPool(SessionLimits limits, int size, Duration longestIdle) {
+            this.limits = limits;
+            this.size = size;
+            this.longestIdle = longestIdle;
+            this.lastReturn = System.nanoTime() - longestIdle.toNanos();
+            this.places = new Semaphore(size, true);
+        }
+
+        /** Begins a transaction on a session, which must be {@linkplain #end returned}. */
+        Session begin() throws SQLException {
+            if (!Uninterruptibles.acquire(places, CONNECTION_TIMEOUT.toNanos())) {
+                throw new SQLTransientConnectionException(
+                        "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
+                                .formatted(size, CONNECTION_TIMEOUT));
+            }
+            try {
+                Session session = open();
+                while (isOfFormerPrimary(session)) {
+                    session.evict();
+                    session = open();
+                }
+                session.begin();
+                return session;
+            } catch (SQLException | RuntimeException | Error failure) {
+                places.release();
+                throw failure;
+            }
+        }
+
+        private Session open() throws SQLException {
+            Session last = takeIdle();
+            if (last != null && last.idleNanos() > TRUSTED_NANOS) { // this process was suspended
+                last.evict();
+                last = null;
+            }
+            return last == null ? Session.open(takeConnection(), limits, pipelining) : last;
+        }
+
+        /** Takes back a session after its transaction. */
+        void end(Session session) throws SQLException {
+            if (session.isReadOnly()) {
+                suspectFailover();
+            }
+            try {
+                if (!retain(session)) {
+                    returnToHost(session);
+                }
+            } finally {
+                places.release();
+            }
+        }
+
+        private synchronized void suspectFailover() {
+            if (!isFailoverSuspected()) {
+                suspectedUntil = System.nanoTime() + SUSPECTED_FOR.toNanos();
+                evictionsLeft = MAX_EVICTIONS;
+            }
+        }
+
+        private synchronized boolean isFailoverSuspected() {
+            return System.nanoTime() - suspectedUntil < 0;
+        }
+
+        private boolean isOfFormerPrimary(Session session) throws SQLException {
+            return isFailoverSuspected() && session.isReadOnly(database.readOnlyQuery()) && mayEvict();
+        }
+
+        private synchronized boolean mayEvict() {
+            return evictionsLeft-- > 0;
+        }
+
+        /** Returns the idle connections. Those in use are returned after their transactions. */
+        void close() {
+            synchronized (this) {
+                closed = true;
+                keeps = false;
+            }
+            returnIdleFor(0);
+        }
+
+        /** Allows sessions to be kept between transactions again. */
+        synchronized void resume() {
+            closed = false;
+        }
+
+        /** Waits until no session is in use, for a limited time. An interrupt ends the wait. */
+        void awaitReturns(Duration longest) {
+            try {
+                if (places.tryAcquire(size, longest.toMillis(), TimeUnit.MILLISECONDS)) {
+                    places.release(size);
+                } else {
+                    log.warn(
+                            "{} connection(s) of the semaphores were still in use after {}: they are returned to the pool"
+                                    + " when their transactions end",
+                            size - places.availablePermits(),
+                            longest);
+                }
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        /** Sets whether one connection is kept, and takes or returns it, unless it is in use. */
+        void keepConnection(boolean keep) throws SQLException {
+            boolean wanted;
+            synchronized (this) {
+                keeps = keep && !closed;
+                wanted = keeps && idle.isEmpty(); // a session that is still prepared has the connection
+            }
+            if (places.tryAcquire()) {
+                try {
+                    Connection spare = takeKept();
+                    if (spare != null || wanted) {
+                        giveBack(spare == null ? connectionOfHost() : spare);
+                    }
+                } finally {
+                    places.release();
+                }
+            }
+        }
+
+        private synchronized @Nullable Connection takeKept() {
+            Connection taken = kept;
+            kept = null;
+            return taken;
+        }
+
+        private Connection takeConnection() throws SQLException {
+            Connection spare = takeKept();
+            if (spare == null) {
+                return connectionOfHost();
+            }
+            if (System.nanoTime() - keptSince < TRUSTED_NANOS || isAlive(spare)) {
+                return spare;
+            }
+            Session.evict(spare);
+            return connectionOfHost();
+        }
+
+        private static boolean isAlive(Connection connection) {
+            try {
+                boolean alive = connection.isValid(CHECK_SECONDS);
+                if (alive && !connection.getAutoCommit()) {
+                    connection.rollback(); // the check may have begun a transaction
+                }
+                return alive;
+            } catch (SQLException dead) {
+                log.debug("The connection of the keep-alive was ended, and is replaced", dead);
+                return false;
+            }
+        }
+
+        private void returnToHost(Session session) throws SQLException {
+            Connection restored = session.restore();
+            if (restored != null) {
+                giveBack(restored);
+            }
+        }
+
+        private void giveBack(Connection connection) throws SQLException {
+            synchronized (this) {
+                if (keeps && kept == null) {
+                    kept = connection;
+                    keptSince = System.nanoTime();
+                    return;
+                }
+            }
+            connection.close();
+        }
+
+        private synchronized @Nullable Session takeIdle() {
+            boolean quick = System.nanoTime() - lastReturn < longestIdle.toNanos();
+            quickReturns = quick ? Math.min(quickReturns + 1, BUSY_AFTER) : 0;
+            return idle.pollFirst();
+        }
+
+        /** Whether the session stays idle here, for the next transaction. */
+        private synchronized boolean retain(Session session) {
+            lastReturn = System.nanoTime();
+            if (closed
+                    || quickReturns < BUSY_AFTER
+                    || !session.isReusable()
+                    || (!keeps && session.ageNanos() > LONGEST_LOAN.toNanos())) {
+                return false;
+            }
+            session.idle();
+            idle.addFirst(session);
+            scheduleEviction();
+            return true;
+        }
+
+        private void scheduleEviction() {
+            if (!evictionScheduled && !idle.isEmpty()) {
+                ScheduledFuture<?> unused =
+                        evictor.schedule(this::evictIdle, longestIdle.toMillis() + 1, TimeUnit.MILLISECONDS);
+                evictionScheduled = true;
+            }
+        }
+
+        private void evictIdle() {
+            synchronized (this) {
+                evictionScheduled = false;
+            }
+            returnIdleFor(longestIdle.toNanos());
+            synchronized (this) {
+                scheduleEviction();
+            }
+        }
+
+        /**
+         * Returns those that have been idle for this time, one by one, each counted as in use, so that the number of open connections stays
+         * within the limit.
+         */
+        private void returnIdleFor(long nanos) {
+            boolean more = true;
+            while (more && places.tryAcquire()) {
+                try {
+                    Session session = takeIdleFor(nanos);
+                    Connection spare = session != null || keeps ? null : takeKept();
+                    more = session != null;
+                    if (session != null) {
+                        returnToHost(session);
+                    } else if (spare != null) {
+                        spare.close();
+                    }
+                } catch (SQLException | RuntimeException failure) {
+                    log.debug("A connection could not be returned to the pool", failure);
+                } finally {
+                    places.release();
+                }
+            }
+        }
+
+        private synchronized @Nullable Session takeIdleFor(long nanos) {
+            Session longest = idle.peekLast();
+            return longest == null || longest.idleNanos() < nanos ? null : idle.removeLast();
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -19,7 +20,6 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
 public final class AvailabilityTransactions {
@@ -129,11 +129,11 @@ public final class AvailabilityTransactions {
     /** Finds out which requests are held, and whether others want permits of these semaphores: without a lock, in one statement. */
     public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
-            Map<Long, String> byId = new HashMap<>();
+            SortedMap<Long, String> byId = new TreeMap<>();
             semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
             Map<String, Set<Long>> found = new HashMap<>();
-            List<List<Long>> requests = batches(requestIds);
-            List<List<Long>> ids = batches(byId.keySet());
+            List<List<Long>> requests = Sql.chunks(requestIds.stream().sorted().toList(), MAX_IDS);
+            List<List<Long>> ids = Sql.chunks(List.copyOf(byId.keySet()), MAX_IDS);
             for (int batch = 0; batch < Math.max(requests.size(), ids.size()); batch++) {
                 List<Long> some = batch < ids.size() ? ids.get(batch) : NONE;
                 tables.sql()
@@ -165,13 +165,6 @@ public final class AvailabilityTransactions {
     public void mark(Map<String, Duration> marks, long instance, String owner) {
         transaction.run(() -> marks.forEach(
                 (name, validFor) -> idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor))));
-    }
-
-    private static List<List<Long>> batches(Collection<Long> ids) {
-        List<Long> all = ids.stream().sorted().toList();
-        return IntStream.iterate(0, from -> from < all.size(), from -> from + MAX_IDS)
-                .mapToObj(from -> all.subList(from, Math.min(from + MAX_IDS, all.size())))
-                .toList();
     }
 
     /** Tells the other instances that no caller of this one waits for these semaphores any more. */

@@ -25,28 +25,24 @@ import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -146,7 +142,7 @@ public final class BatchTransaction {
         queues.expect(locks.names(), outcomes.namesRefusedBefore());
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
         Set<Long> released = release.get();
-        forgetDeleted(locks, outcomes);
+        forgetDeleted(locks, batch.awaited(), outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), availabilities);
@@ -175,21 +171,19 @@ public final class BatchTransaction {
             return;
         }
         tables.sql().flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
-        List<Found> found = requests.findByExternalIds(candidates.keySet()).stream()
-                .sorted(Comparator.comparing(
-                        each -> each.request().id())) // the order in which releases and renewals lock
+        List<PermitRequest> found = requests.findByExternalIds(candidates.keySet()).stream()
+                .sorted(Comparator.comparing(PermitRequest::id)) // the order in which releases and renewals lock
                 .toList();
-        for (Found each : found) {
-            AcquireState acquire = candidates.get(each.request().externalId());
+        for (PermitRequest each : found) {
+            AcquireState acquire = candidates.get(each.externalId());
             if (acquire != null) {
                 outcomes.settle(acquire, repeat(acquire, each));
             }
         }
     }
 
-    private GrantOutcome repeat(AcquireState acquire, Found found) {
+    private GrantOutcome repeat(AcquireState acquire, PermitRequest request) {
         AcquireCommand command = acquire.command();
-        PermitRequest request = found.request();
         if (!request.contentDigest().equals(command.contentDigest())) {
             return new GrantOutcome.Rejected(new RequestConflictException(command.externalId(), command.describe()));
         }
@@ -197,7 +191,7 @@ public final class BatchTransaction {
             return new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
         }
         if (acquire.isOwnRequest(request.id())) {
-            return new GrantOutcome.Granted(tables.grantOf(found), false);
+            return new GrantOutcome.Granted(tables.grantOf(request), false);
         }
         if (!command.replayable()) {
             return new GrantOutcome.Rejected(new RequestInProgressException(command.externalId(), request.owner()));
@@ -223,10 +217,8 @@ public final class BatchTransaction {
      * The row locks of a batch.
      *
      * @param names the names of the semaphores whose rows were to be locked, by id
-     * @param awaited the ids of those whose locks are waited for
      */
-    private record Locks(
-            NavigableMap<Long, String> names, Set<Long> awaited, List<Supplier<List<LockedSemaphore>>> results) {
+    private record Locks(SortedMap<Long, String> names, List<Supplier<List<LockedSemaphore>>> results) {
 
         List<LockedSemaphore> locked() {
             return results.stream()
@@ -235,9 +227,9 @@ public final class BatchTransaction {
                     .toList();
         }
 
-        /** The ids of the rows that do not exist, or that were skipped. */
-        Set<Long> notLocked() {
-            Set<Long> notLocked = new HashSet<>(names.keySet());
+        /** The names of the rows that do not exist, or that were skipped, by id. */
+        Map<Long, String> notLocked() {
+            Map<Long, String> notLocked = new HashMap<>(names);
             locked().forEach(semaphore -> notLocked.remove(semaphore.id()));
             return notLocked;
         }
@@ -247,18 +239,22 @@ public final class BatchTransaction {
     private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
         Map<String, Long> known = semaphores.idsOf(outcomes.openNames());
         outcomes.settleAll(acquire -> unknown(acquire, known.keySet()));
-        NavigableMap<Long, String> waited = new TreeMap<>();
-        NavigableMap<Long, String> skippable = new TreeMap<>();
         known.keySet().retainAll(outcomes.openNames());
-        known.forEach((name, id) -> (awaited.contains(name) ? waited : skippable).put(id, name));
+        SortedMap<Long, String> names = new TreeMap<>();
+        known.forEach((name, id) -> names.put(id, name));
         List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
-        waited.keySet().forEach(id -> results.add(semaphores.lock(id)));
+        Set<Long> skippable = new TreeSet<>();
+        names.forEach((id, name) -> {
+            if (awaited.contains(name)) {
+                results.add(semaphores.lock(id));
+            } else {
+                skippable.add(id);
+            }
+        });
         if (!skippable.isEmpty()) {
-            results.add(semaphores.lockSkipLocked(skippable.keySet()));
+            results.add(semaphores.lockSkipLocked(skippable));
         }
-        NavigableMap<Long, String> all = new TreeMap<>(waited);
-        all.putAll(skippable);
-        return new Locks(all, waited.keySet(), results);
+        return new Locks(names, results);
     }
 
     private static @Nullable GrantOutcome unknown(AcquireState acquire, Set<String> known) {
@@ -269,12 +265,12 @@ public final class BatchTransaction {
     }
 
     /** A row that is skipped is locked or deleted. The name is looked up again if that was so at an earlier attempt. */
-    private void forgetDeleted(Locks locks, BatchOutcomes outcomes) {
-        Set<Long> notLocked = locks.notLocked();
+    private void forgetDeleted(Locks locks, Set<String> awaited, BatchOutcomes outcomes) {
+        Map<Long, String> notLocked = locks.notLocked();
         if (!notLocked.isEmpty()
-                && (notLocked.stream().anyMatch(locks.awaited()::contains)
+                && (!Collections.disjoint(notLocked.values(), awaited)
                         || outcomes.open().stream().anyMatch(each -> each.blockedBy() != null))) {
-            semaphores.forget(notLocked);
+            semaphores.forget(notLocked.keySet());
         }
     }
 
@@ -327,7 +323,7 @@ public final class BatchTransaction {
                         approval.acquire().command().exclusive()));
             });
             requestRows.add(request);
-            outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
+            outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored), false));
         }
         requestRows.sort(Comparator.comparing(
                 PermitRequest::externalId)); // batches that insert in different orders would deadlock
@@ -358,11 +354,7 @@ public final class BatchTransaction {
                         () -> unknown.add(shortfall)));
         if (!unknown.isEmpty()) {
             long begin = expiryScans.begin();
-            requests.findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
-                if (earliest.at() != null) {
-                    expiries.put(earliest.semaphoreId(), earliest.at());
-                }
-            });
+            expiries.putAll(requests.findEarliestExpiries(Shortfall.ids(unknown)));
             expiryScans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
         }
         return expiries;
@@ -431,13 +423,13 @@ public final class BatchTransaction {
         if (!tables.sql().isPipelined()) {
             return queueReleaseOfUnlocked(permitIds);
         }
-        Set<Long> all = permitsOf(permitIds.keySet(), permitIds);
+        Set<Long> all = PermitTable.idsOf(permitIds);
         if (requests.releasesSkipLocked()) {
             Supplier<List<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
             permits.queueReleaseOfReleased(permitIds.keySet());
             return () -> Set.copyOf(released.get());
         }
-        return released(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+        return queueRelease(permitIds, permits.queueLock(all));
     }
 
     /**
@@ -455,30 +447,26 @@ public final class BatchTransaction {
     }
 
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
-        Set<Long> locked = permits.lockSkipLocked(permitsOf(permitIds.keySet(), permitIds));
-        Set<Long> unlocked = requestsOf(permitIds, locked);
-        Supplier<Integer> changed =
-                unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, permitsOf(unlocked, permitIds));
-        return released(permitIds, () -> locked, changed);
+        SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
+        return unlocked.isEmpty() ? Set::of : queueRelease(unlocked, () -> PermitTable.idsOf(unlocked));
     }
 
-    private static Supplier<Set<Long>> released(
-            SortedMap<Long, List<Long>> permitIds,
-            Supplier<? extends Collection<Long>> locked,
-            Supplier<Integer> changed) {
+    /**
+     * Queues the release of requests.
+     *
+     * @param locked their held permits, which this transaction has locked
+     */
+    private Supplier<Set<Long>> queueRelease(
+            SortedMap<Long, List<Long>> permitIds, Supplier<? extends Collection<Long>> locked) {
+        Supplier<Integer> changed = requests.queueRelease(permitIds.keySet());
+        permits.queueRelease(PermitTable.idsOf(permitIds));
         return () -> {
-            Set<Long> released = requestsOf(permitIds, new HashSet<>(locked.get()));
+            Set<Long> released = PermitTable.among(permitIds, locked.get()).keySet();
             if (changed.get() != released.size()) {
                 throw new PartialReleaseException();
             }
             return released;
         };
-    }
-
-    private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
-        Supplier<Integer> released = requests.queueRelease(requestIds);
-        permits.queueRelease(permitIds);
-        return released;
     }
 
     private Map<Long, ReleaseOutcome> releaseNow(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> released) {
@@ -496,19 +484,5 @@ public final class BatchTransaction {
             others.forEach(id -> outcomes.put(id, ReleaseOutcome.ALREADY_RELEASED));
         }
         return outcomes;
-    }
-
-    /** The requests all of whose permits are among these. */
-    private static Set<Long> requestsOf(SortedMap<Long, List<Long>> permitIds, Set<Long> permits) {
-        return permitIds.entrySet().stream()
-                .filter(request -> permits.containsAll(request.getValue()))
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
-        SortedSet<Long> permits = new TreeSet<>();
-        requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));
-        return permits;
     }
 }

@@ -1,10 +1,9 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +54,7 @@ public final class HoldTransactions {
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
         return transaction.execute(() -> {
             Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
-            List<Found> after = requests.findByIds(List.of(grant.requestId()));
+            List<PermitRequest> after = requests.findByIds(List.of(grant.requestId()));
             return renewed.get() == 0
                     ? Optional.empty()
                     : after.stream().findFirst().map(found -> found.toGrant(grant.permits()));
@@ -127,17 +126,16 @@ public final class HoldTransactions {
     /** Reads the state of requests that have expired according to this JVM. */
     public Ended findEnded(Collection<Long> requestIds) {
         return transaction.execute(() -> {
-            List<Found> found = batches(requestIds).stream()
+            List<PermitRequest> found = batches(requestIds).stream()
                     .flatMap(batch -> requests.findByIds(batch).stream())
                     .toList();
-            Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
+            Set<String> forced = found.stream().anyMatch(PermitRequest::isReleasedInTime)
                     ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();
             Map<Long, Duration> alive = found.stream()
-                    .filter(Found::isAlive)
-                    .collect(Collectors.toMap(each -> each.request().id(), Found::remaining));
+                    .filter(PermitRequest::isAlive)
+                    .collect(Collectors.toMap(PermitRequest::id, PermitRequest::remaining));
             Set<Long> releasedInTime = found.stream()
-                    .map(Found::request)
                     .filter(request -> request.isReleasedInTime() && !forced.contains(request.externalId()))
                     .map(PermitRequest::id)
                     .collect(Collectors.toSet());
@@ -164,7 +162,7 @@ public final class HoldTransactions {
      *
      * @param write queues the writes to the locked requests
      */
-    private Outcome inTransaction(Set<Long> batch, Consumer<Set<Long>> write) {
+    private Outcome inTransaction(List<Long> batch, Consumer<Set<Long>> write) {
         Supplier<Outcome> outcome = transaction.execute(() -> {
             Set<Long> locked = requests.lockSkipLocked(batch);
             if (!locked.isEmpty()) {
@@ -184,12 +182,7 @@ public final class HoldTransactions {
     }
 
     /** Splits requests in ascending order of ids, the order in which all transactions lock. */
-    private static List<Set<Long>> batches(Collection<Long> requestIds) {
-        List<Long> ascending = new ArrayList<>(new TreeSet<>(requestIds));
-        List<Set<Long>> batches = new ArrayList<>();
-        for (int from = 0; from < ascending.size(); from += MAX_BATCH) {
-            batches.add(new TreeSet<>(ascending.subList(from, Math.min(from + MAX_BATCH, ascending.size()))));
-        }
-        return batches;
+    private static List<List<Long>> batches(Collection<Long> requestIds) {
+        return Sql.chunks(requestIds.stream().sorted().distinct().toList(), MAX_BATCH);
     }
 }

@@ -10,6 +10,7 @@ import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import jakarta.persistence.Transient;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -36,9 +37,9 @@ class PermitRequest {
                 expires_at, renewed_at, created_at, updated_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
 
-    /** The columns of an alias {@code r} that {@link #of} reads. */
+    /** The columns of an alias {@code r} that {@link #of} reads, and the database's clock. */
     static final String COLUMNS = "r.id, r.external_id, r.owner, r.instance, r.state, r.content_digest, r.ttl_millis,"
-            + " r.expires_at, r.renewed_at, r.created_at, r.updated_at";
+            + " r.expires_at, r.renewed_at, r.created_at, r.updated_at, utc_now()";
 
     @Id
     @Column(name = "id", nullable = false, updatable = false)
@@ -79,6 +80,10 @@ class PermitRequest {
     @Column(name = "updated_at", nullable = false)
     private LocalDateTime updatedAt;
 
+    /** The database's clock when the row was read or made. Hibernate, which reads it for reports, leaves it out. */
+    @Transient
+    private LocalDateTime readAt;
+
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected PermitRequest() {}
 
@@ -94,6 +99,7 @@ class PermitRequest {
         this.renewedAt = now;
         this.createdAt = now;
         this.updatedAt = now;
+        this.readAt = now;
     }
 
     /**
@@ -110,7 +116,7 @@ class PermitRequest {
         return new PermitRequest(id, command, PermitState.RELEASED, now);
     }
 
-    static PermitRequest of(ResultSet row) throws SQLException {
+    static PermitRequest of(ResultSet row, int number) throws SQLException {
         PermitRequest request = new PermitRequest();
         request.id = row.getLong(1);
         request.externalId = row.getString(2);
@@ -123,6 +129,7 @@ class PermitRequest {
         request.renewedAt = row.getObject(9, LocalDateTime.class);
         request.createdAt = row.getObject(10, LocalDateTime.class);
         request.updatedAt = row.getObject(11, LocalDateTime.class);
+        request.readAt = row.getObject(12, LocalDateTime.class);
         return request;
     }
 
@@ -141,12 +148,8 @@ class PermitRequest {
                 updatedAt);
     }
 
-    /**
-     * The grant that this request holds.
-     *
-     * @param readAt the database's clock
-     */
-    StoredGrant toGrant(List<StoredPermit> permits, LocalDateTime readAt) {
+    /** The grant that this request holds. */
+    StoredGrant toGrant(List<StoredPermit> permits) {
         return new StoredGrant(
                 id,
                 externalId,
@@ -189,6 +192,16 @@ class PermitRequest {
 
     boolean isAcquired() {
         return state == PermitState.ACQUIRED;
+    }
+
+    /** Whether it is held and had not expired when it was read. */
+    boolean isAlive() {
+        return isAcquired() && remaining().compareTo(Duration.ZERO) > 0;
+    }
+
+    /** The remaining time to live when it was read; ten years if it is held until released. */
+    Duration remaining() {
+        return expiresAt == null ? Duration.ofDays(3_650) : Duration.between(readAt, expiresAt);
     }
 
     /** Whether it was released before it expired. */

@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -10,10 +9,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +58,7 @@ final class PermitRequestTable {
 
     private static final String UNBIND = "update permit_request set instance = null where id in (?) and instance = ?";
 
-    private static final String FIND = "select " + PermitRequest.COLUMNS + ", utc_now() from permit_request r where ";
+    private static final String FIND = "select " + PermitRequest.COLUMNS + " from permit_request r where ";
     private static final String FIND_BY_EXTERNAL_ID = FIND + "r.external_id in (?)";
     private static final String FIND_BY_ID = FIND + "r.id in (?)";
 
@@ -183,35 +187,12 @@ final class PermitRequestTable {
         sql.update(TOUCH, ids);
     }
 
-    /** A request, and the database's clock when it was read. */
-    record Found(PermitRequest request, LocalDateTime now) {
-
-        static Found of(ResultSet row, int number) throws SQLException {
-            return new Found(PermitRequest.of(row), row.getObject(12, LocalDateTime.class));
-        }
-
-        StoredGrant toGrant(List<StoredPermit> permits) {
-            return request.toGrant(permits, now);
-        }
-
-        boolean isAlive() {
-            return request.isAcquired() && remaining().compareTo(Duration.ZERO) > 0;
-        }
-
-        /** The remaining time to live; ten years if it is held until released. */
-        Duration remaining() {
-            return request.expiresAt()
-                    .map(expiry -> Duration.between(StoredGrant.instant(now), expiry))
-                    .orElse(Duration.ofDays(3_650));
-        }
+    List<PermitRequest> findByExternalIds(Collection<String> externalIds) {
+        return sql.read(FIND_BY_EXTERNAL_ID, PermitRequest::of, externalIds);
     }
 
-    List<Found> findByExternalIds(Collection<String> externalIds) {
-        return sql.read(FIND_BY_EXTERNAL_ID, Found::of, externalIds);
-    }
-
-    List<Found> findByIds(Collection<Long> ids) {
-        return sql.read(FIND_BY_ID, Found::of, ids);
+    List<PermitRequest> findByIds(Collection<Long> ids) {
+        return sql.read(FIND_BY_ID, PermitRequest::of, ids);
     }
 
     LocalDateTime now() {
@@ -230,39 +211,26 @@ final class PermitRequestTable {
     }
 
     /**
-     * The first expiries among the held permits of a semaphore.
+     * When the first of the held permits of each semaphore may be reclaimed unless it is renewed: it expires, or the oldest heartbeat of
+     * an instance that keeps permits alive is overdue for long enough.
      *
-     * @param expiresAt the earliest expiry of a time to live; null if no held request has one
-     * @param heartbeatAt the oldest heartbeat of an instance that keeps permits alive; null if there is none
-     * @param overdueAt when that heartbeat becomes overdue
+     * @return without the semaphores of which no permit may be reclaimed
      */
-    record EarliestExpiry(
-            long semaphoreId,
-            @Nullable LocalDateTime expiresAt,
-            @Nullable LocalDateTime heartbeatAt,
-            @Nullable LocalDateTime overdueAt) {
-
-        static EarliestExpiry of(ResultSet row, int number) throws SQLException {
-            return new EarliestExpiry(
-                    row.getLong(1),
-                    row.getObject(2, LocalDateTime.class),
-                    row.getObject(3, LocalDateTime.class),
-                    row.getObject(4, LocalDateTime.class));
-        }
-
-        /** When the first permit may be reclaimed unless it is renewed; null if never. */
-        @Nullable Instant at() {
-            Instant expiry = expiresAt == null ? null : StoredGrant.instant(expiresAt);
-            if (heartbeatAt == null || overdueAt == null) {
-                return expiry;
-            }
-            Instant suspectAt = SemaphoreInstance.reclaimableAt(heartbeatAt, overdueAt);
-            return expiry != null && expiry.isBefore(suspectAt) ? expiry : suspectAt;
-        }
+    Map<Long, Instant> findEarliestExpiries(Collection<Long> semaphoreIds) {
+        Map<Long, Instant> earliest = new HashMap<>();
+        sql.read(FIND_EARLIEST_EXPIRIES, PermitRequestTable::earliestExpiry, semaphoreIds)
+                .forEach(found -> found.getValue().ifPresent(at -> earliest.put(found.getKey(), at)));
+        return earliest;
     }
 
-    List<EarliestExpiry> findEarliestExpiries(Collection<Long> semaphoreIds) {
-        return sql.read(FIND_EARLIEST_EXPIRIES, EarliestExpiry::of, semaphoreIds);
+    private static Map.Entry<Long, Optional<Instant>> earliestExpiry(ResultSet row, int number) throws SQLException {
+        @Nullable LocalDateTime expiresAt = row.getObject(2, LocalDateTime.class);
+        @Nullable LocalDateTime heartbeatAt = row.getObject(3, LocalDateTime.class);
+        Stream<Instant> expiry = expiresAt == null ? Stream.of() : Stream.of(StoredGrant.instant(expiresAt));
+        Stream<Instant> overdue = heartbeatAt == null
+                ? Stream.of()
+                : Stream.of(SemaphoreInstance.reclaimableAt(heartbeatAt, row.getObject(4, LocalDateTime.class)));
+        return Map.entry(row.getLong(1), Stream.concat(expiry, overdue).min(Comparator.naturalOrder()));
     }
 
     /** Releases a request that has been neither repeated nor renewed since it was granted. */

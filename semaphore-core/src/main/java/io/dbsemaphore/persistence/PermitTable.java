@@ -9,16 +9,21 @@ import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -155,9 +160,27 @@ final class PermitTable {
         sql.insert(INSERT, rows);
     }
 
-    /** Locks the held permits among these that no other transaction has locked, and returns their ids. */
-    Set<Long> lockSkipLocked(Collection<Long> ids) {
-        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, Sql.ID, ids));
+    /**
+     * Locks the held permits that no other transaction has locked, and returns the requests all of whose permits were locked.
+     *
+     * @param permitIds the permits of each request, by its id
+     */
+    SortedMap<Long, List<Long>> lockSkipLocked(SortedMap<Long, List<Long>> permitIds) {
+        Set<Long> all = idsOf(permitIds);
+        return among(permitIds, all.isEmpty() ? List.of() : sql.read(LOCK_SKIP_LOCKED, Sql.ID, all));
+    }
+
+    /** The requests all of whose permits are among these. */
+    static SortedMap<Long, List<Long>> among(SortedMap<Long, List<Long>> permitIds, Collection<Long> ids) {
+        Set<Long> locked = Set.copyOf(ids);
+        SortedMap<Long, List<Long>> requests = new TreeMap<>(permitIds);
+        requests.values().removeIf(its -> !locked.containsAll(its));
+        return requests;
+    }
+
+    /** The permits of requests, in the order in which all transactions lock. */
+    static SortedSet<Long> idsOf(SortedMap<Long, List<Long>> permitIds) {
+        return permitIds.values().stream().flatMap(List::stream).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /**
@@ -178,10 +201,16 @@ final class PermitTable {
                 requestIds);
     }
 
-    record Owned(long id, long requestId) {}
-
-    List<Owned> findHeld(Collection<Long> requestIds) {
-        return sql.read(FIND_HELD, (row, number) -> new Owned(row.getLong(1), row.getLong(2)), requestIds);
+    /** The held permits of each of these requests, by its id. */
+    SortedMap<Long, List<Long>> findHeld(Collection<Long> requestIds) {
+        SortedMap<Long, List<Long>> held = new TreeMap<>();
+        requestIds.forEach(id -> held.put(id, new ArrayList<>()));
+        if (!held.isEmpty()) {
+            sql.read(FIND_HELD, (row, number) -> Map.entry(row.getLong(2), row.getLong(1)), requestIds)
+                    .forEach(permit -> held.computeIfAbsent(permit.getKey(), id -> new ArrayList<>())
+                            .add(permit.getValue()));
+        }
+        return held;
     }
 
     List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds) {

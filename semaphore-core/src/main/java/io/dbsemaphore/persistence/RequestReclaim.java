@@ -9,15 +9,11 @@ import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -32,6 +28,9 @@ final class RequestReclaim {
 
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int PAGE = 200;
+
+    /** More would not be a short transaction. Later acquires and the sweep reclaim the rest. */
+    private static final int MAX_RELEASED = 500;
 
     private static final String FIND =
             "select r.id from permit_request r where r.state = 'ACQUIRED' and r.id > ? and %s order by r.id limit ?";
@@ -88,8 +87,7 @@ final class RequestReclaim {
                 permits.findByRequests(released).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
         List<List<@Nullable Object>> rows = new ArrayList<>();
-        for (PermitRequestTable.Found found : requests.findByIds(released)) {
-            PermitRequest request = found.request();
+        for (PermitRequest request : requests.findByIds(released)) {
             List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
             // from the cached suspect instances, so that no statement is added to the acquire
             Optional<DeadInstance> dead = Optional.ofNullable(request.instance())
@@ -120,135 +118,63 @@ final class RequestReclaim {
      * @param lock locks those of the requests that are to be released and that no other transaction has locked
      */
     Set<Long> releaseUnlocked(Collection<Long> requestIds, Function<Set<Long>, Collection<Long>> lock) {
-        SortedMap<Long, Set<Long>> permitIds = new TreeMap<>();
-        requestIds.forEach(id -> permitIds.put(id, new TreeSet<>()));
-        if (!requestIds.isEmpty()) {
-            permits.findHeld(requestIds)
-                    .forEach(permit -> permitIds
-                            .computeIfAbsent(permit.requestId(), id -> new TreeSet<>())
-                            .add(permit.id()));
-        }
-        Set<Long> held = permitsOf(permitIds);
-        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
-        permitIds.values().removeIf(its -> !locked.containsAll(its));
+        SortedMap<Long, List<Long>> permitIds = permits.lockSkipLocked(permits.findHeld(requestIds));
         if (!permitIds.isEmpty()) {
             permitIds.keySet().retainAll(Set.copyOf(lock.apply(permitIds.keySet())));
         }
         if (!permitIds.isEmpty()) {
             requests.queueRelease(permitIds.keySet());
-            permits.queueRelease(permitsOf(permitIds));
+            permits.queueRelease(PermitTable.idsOf(permitIds));
         }
         return permitIds.keySet();
     }
 
-    private static Set<Long> permitsOf(Map<Long, Set<Long>> permitIds) {
-        return permitIds.values().stream().flatMap(Set::stream).collect(Collectors.toCollection(TreeSet::new));
-    }
-
     /**
-     * Releases the orphaned requests that hold permits of these semaphores, as many as an acquire needs whose transaction has locked
-     * the semaphores, and returns them: expired requests and those of dead instances. The oldest expired requests are found by an
-     * index, whatever the number of holders; usually there are none. Everything else scans all holders of the semaphores.
+     * Releases the orphaned requests that hold permits of these semaphores, for an acquire whose transaction has locked the semaphores,
+     * and returns them: expired requests and those of dead instances. The oldest expired requests are found by an index, whatever the
+     * number of holders; usually there are none. Everything else scans all holders of the semaphores, where that is not enough.
      */
     List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
-        Progress progress = new Progress(shortfalls);
-        boolean complete = releaseOldestExpired(progress);
-        List<Shortfall> due = progress.stillShort().stream()
-                .filter(shortfall -> scans.recent(shortfall).isEmpty())
-                .toList();
-        if (!due.isEmpty()) {
-            scan(progress, due, complete);
-        }
-        return progress.released;
-    }
-
-    /** Returns whether all expired requests were among them. */
-    private boolean releaseOldestExpired(Progress progress) {
+        List<ReclaimedRequest> released = new ArrayList<>();
         List<Long> oldest = requests.findOldestExpired(PAGE);
         if (!oldest.isEmpty()) {
-            releaseSome(
-                    progress,
-                    permits.findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
-                    ReclaimReason.expired());
+            released.addAll(
+                    release(permits.findRequestsHolding(oldest, Shortfall.ids(shortfalls)), ReclaimReason.expired()));
         }
-        return oldest.size() < PAGE;
+        List<Shortfall> due = shortfalls.stream()
+                .filter(each -> isShort(each, released) && scans.recent(each).isEmpty())
+                .toList();
+        if (!due.isEmpty()) {
+            scan(due, oldest.size() < PAGE, released);
+        }
+        return released;
     }
 
-    private void scan(Progress progress, List<Shortfall> due, boolean expiredAreDone) {
+    private void scan(List<Shortfall> due, boolean expiredAreDone, List<ReclaimedRequest> released) {
         List<Long> ids = Shortfall.ids(due);
         long begin = scans.begin();
-        int before = progress.released.size();
+        int before = released.size();
         if (!expiredAreDone) {
-            releaseSome(progress, find(ids, ReclaimReason.expired(), progress.limit()), ReclaimReason.expired());
+            releaseSome(ids, ReclaimReason.expired(), released);
         }
-        Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
+        boolean enough = released.size() >= MAX_RELEASED || due.stream().noneMatch(each -> isShort(each, released));
+        Set<Long> dead = enough ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
-            ReclaimReason gone = ReclaimReason.instanceGone(dead);
-            releaseSome(progress, find(ids, gone, progress.limit()), gone);
+            releaseSome(ids, ReclaimReason.instanceGone(dead), released);
         }
-        if (progress.released.size() == before) { // there was nothing to reclaim
+        if (released.size() == before) { // there was nothing to reclaim
             scans.record(due, begin, shortfall -> true);
         }
     }
 
-    /** Releases as many of the candidates as are needed, skipping those that another transaction has locked. */
-    private void releaseSome(Progress progress, Collection<Long> found, ReclaimReason reason) {
-        List<Long> candidates = found.stream()
-                .filter(each -> !progress.examined.contains(each))
-                .distinct()
-                .toList();
-        int from = 0;
-        while (from < candidates.size() && !progress.stillShort().isEmpty()) {
-            List<Long> some = candidates.subList(from, Math.min(candidates.size(), from + progress.next()));
-            progress.add(some, release(some, reason));
-            from += some.size();
-        }
+    private void releaseSome(List<Long> semaphoreIds, ReclaimReason reason, List<ReclaimedRequest> released) {
+        released.addAll(release(find(semaphoreIds, reason, MAX_RELEASED - released.size()), reason));
     }
 
-    /**
-     * Counts what one acquire reclaims: as much as it needs and some more for the next acquires, but never more than a short transaction
-     * can. The sweep reclaims the rest.
-     */
-    private static final class Progress {
-
-        private static final int SPARE = 100;
-        private static final int MAX_EXAMINED = 500;
-
-        private final Collection<Shortfall> shortfalls;
-        private final Map<String, Long> reclaimedPermits = new HashMap<>();
-        private final List<ReclaimedRequest> released = new ArrayList<>();
-        private final Set<Long> examined = new HashSet<>();
-
-        Progress(Collection<Shortfall> shortfalls) {
-            this.shortfalls = shortfalls;
-        }
-
-        /** The semaphores that still have too few permits available; empty once the transaction has reached its limit. */
-        List<Shortfall> stillShort() {
-            return examined.size() >= MAX_EXAMINED
-                    ? List.of()
-                    : shortfalls.stream().filter(each -> missing(each) > 0).toList();
-        }
-
-        private long missing(Shortfall shortfall) {
-            return shortfall.permits() - reclaimedPermits.getOrDefault(shortfall.name(), 0L);
-        }
-
-        /** The number of candidates to examine next. Each request holds at least one permit. */
-        int next() {
-            return (int) Math.min(stillShort().stream().mapToLong(this::missing).sum() + SPARE, limit());
-        }
-
-        /** The number of candidates that may still be examined. */
-        int limit() {
-            return Math.max(1, MAX_EXAMINED - examined.size());
-        }
-
-        void add(Collection<Long> candidates, List<ReclaimedRequest> taken) {
-            examined.addAll(candidates);
-            released.addAll(taken);
-            taken.forEach(each ->
-                    each.permits().forEach((name, count) -> reclaimedPermits.merge(name, (long) count, Long::sum)));
-        }
+    private static boolean isShort(Shortfall shortfall, List<ReclaimedRequest> released) {
+        return shortfall.permits()
+                > released.stream()
+                        .mapToLong(each -> each.permits().getOrDefault(shortfall.name(), 0))
+                        .sum();
     }
 }

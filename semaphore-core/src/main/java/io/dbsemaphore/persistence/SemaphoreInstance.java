@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
@@ -8,6 +10,7 @@ import jakarta.persistence.Table;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
+import java.util.Optional;
 
 /** A JVM that keeps grants alive, with its lease: until its expiry, other JVMs do not reclaim these grants. */
 @Entity
@@ -33,27 +36,27 @@ class SemaphoreInstance {
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreInstance() {}
 
-    long id() {
-        return id;
+    InstanceStatus toStatus(boolean alive, long requests) {
+        return new InstanceStatus(
+                id,
+                owner,
+                StoredGrant.instant(startedAt),
+                StoredGrant.instant(heartbeatAt),
+                alive,
+                Optional.of(reclaimableAt(heartbeatAt, expiresAt)),
+                requests);
     }
 
-    String owner() {
-        return owner;
-    }
-
-    Instant startedAt() {
-        return StoredGrant.instant(startedAt);
-    }
-
-    Instant heartbeatAt() {
-        return StoredGrant.instant(heartbeatAt);
+    HolderInstance toKeeper(boolean alive) {
+        return new HolderInstance(
+                id,
+                Optional.of(owner),
+                Optional.of(StoredGrant.instant(heartbeatAt)),
+                alive,
+                Optional.of(reclaimableAt(heartbeatAt, expiresAt)));
     }
 
     /** When others may reclaim its permits: the lease is two thirds of the instance timeout, and the last third is their grace. */
-    Instant reclaimableAt() {
-        return reclaimableAt(heartbeatAt, expiresAt);
-    }
-
     static Instant reclaimableAt(LocalDateTime heartbeatAt, LocalDateTime expiresAt) {
         return StoredGrant.instant(
                 expiresAt.plus(Duration.between(heartbeatAt, expiresAt).dividedBy(2)));

@@ -23,12 +23,17 @@ public record SemaphorePersistence(
         HoldTransactions holds,
         UndoTransaction undoing,
         AdminTransactions admin,
-        ReportTransactions reports,
         MaintenanceTransactions maintenance)
         implements AutoCloseable {
 
     /** The entities of the library. */
-    public static final List<Class<?>> ENTITIES = Tables.ENTITIES;
+    public static final List<Class<?>> ENTITIES = List.of(
+            Semaphore.class,
+            PermitRequest.class,
+            Permit.class,
+            CapacityAudit.class,
+            SemaphoreInstance.class,
+            SemaphoreWaiter.class);
 
     /**
      * Prepares the transactions, without a statement. {@linkplain PersistenceUnit Hibernate} starts when it is needed.
@@ -69,7 +74,6 @@ public record SemaphorePersistence(
                 new HoldTransactions(transaction, tables),
                 new UndoTransaction(transaction, tables),
                 new AdminTransactions(transaction, tables, batches),
-                new ReportTransactions(transaction, tables),
                 new MaintenanceTransactions(transaction, tables, reclaim));
     }
 

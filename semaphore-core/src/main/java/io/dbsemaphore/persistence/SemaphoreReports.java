@@ -35,13 +35,9 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
         }
 
         private HolderInstance instance(long id) {
-            Optional<SemaphoreInstance> registered = Optional.ofNullable(keeper);
-            return new HolderInstance(
-                    id,
-                    registered.map(SemaphoreInstance::owner),
-                    registered.map(SemaphoreInstance::heartbeatAt),
-                    keeperAlive,
-                    registered.map(SemaphoreInstance::reclaimableAt));
+            return keeper == null
+                    ? new HolderInstance(id, Optional.empty(), Optional.empty(), false, Optional.empty())
+                    : keeper.toKeeper(keeperAlive);
         }
     }
 
@@ -102,14 +98,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     record Instance(SemaphoreInstance registered, boolean alive, long requests) {
 
         InstanceStatus toContract() {
-            return new InstanceStatus(
-                    registered.id(),
-                    registered.owner(),
-                    registered.startedAt(),
-                    registered.heartbeatAt(),
-                    alive,
-                    Optional.of(registered.reclaimableAt()),
-                    requests);
+            return registered.toStatus(alive, requests);
         }
     }
 

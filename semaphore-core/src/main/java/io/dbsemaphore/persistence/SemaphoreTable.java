@@ -178,6 +178,11 @@ final class SemaphoreTable {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
+    /** The id of a semaphore from the database, since it may have been created a moment ago. */
+    Optional<Long> findId(String name) {
+        return Optional.ofNullable(findIds(List.of(name)).get(name));
+    }
+
     /** The first names in alphabetical order, without those that a pattern has created. */
     List<String> findNames(int limit) {
         return sql.read(FIND_NAMES, (row, number) -> row.getString(1), limit);

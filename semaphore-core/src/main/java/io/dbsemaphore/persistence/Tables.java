@@ -2,7 +2,6 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
@@ -22,18 +21,10 @@ record Tables(
         Supplier<MaintenanceRepository> maintenance,
         TimeOrderedIds ids) {
 
-    static final List<Class<?>> ENTITIES = List.of(
-            Semaphore.class,
-            PermitRequest.class,
-            Permit.class,
-            CapacityAudit.class,
-            SemaphoreInstance.class,
-            SemaphoreWaiter.class);
-
     /** The held grant with this external id. */
     Optional<StoredGrant> findGrant(String externalId) {
         return requests.findByExternalIds(List.of(externalId)).stream()
-                .filter(found -> found.request().isAcquired())
+                .filter(PermitRequest::isAcquired)
                 .findFirst()
                 .map(this::grantOf);
     }
@@ -42,10 +33,10 @@ record Tables(
         return grantOf(requests.findByIds(List.of(requestId)).get(0));
     }
 
-    StoredGrant grantOf(Found found) {
-        List<StoredPermit> held = permits.findByRequests(List.of(found.request().id())).stream()
+    StoredGrant grantOf(PermitRequest request) {
+        List<StoredPermit> held = permits.findByRequests(List.of(request.id())).stream()
                 .map(permit -> new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token()))
                 .toList();
-        return found.toGrant(held);
+        return request.toGrant(held);
     }
 }

@@ -2,7 +2,6 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
@@ -35,11 +34,11 @@ public final class UndoTransaction {
         AcquireCommand command = acquire.command();
         transaction.run(() -> {
             requests.queueLockOfExternalId(command.externalId());
-            List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
+            List<PermitRequest> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
                 requests.queueInsert(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
-            found.stream().map(each -> each.request().id()).forEach(id -> undo(acquire, id));
+            found.stream().map(PermitRequest::id).forEach(id -> undo(acquire, id));
         });
     }
 

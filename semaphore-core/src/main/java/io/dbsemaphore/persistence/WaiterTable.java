@@ -70,10 +70,10 @@ final class WaiterTable {
 
     private static final String MARK = """
             insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
-            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(%s))""";
+            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(?))""";
 
     private static final String MARK_AGAIN =
-            "update semaphore_waiter set expires_at = utc_plus_millis(%s) where semaphore_id = ? and instance = ?";
+            "update semaphore_waiter set expires_at = utc_plus_millis(?) where semaphore_id = ? and instance = ?";
 
     /** Skips rows that another transaction has locked. */
     private static final String LOCK_SKIP_LOCKED = """
@@ -114,8 +114,8 @@ final class WaiterTable {
      */
     void mark(long semaphoreId, long instance, String owner, Duration validFor) {
         long millis = validFor.toMillis();
-        if (sql.execute(MARK_AGAIN.formatted(millis), semaphoreId, -instance) == 0) {
-            sql.update(MARK.formatted(millis), semaphoreId, -instance, owner);
+        if (sql.execute(MARK_AGAIN, millis, semaphoreId, -instance) == 0) {
+            sql.update(MARK, semaphoreId, -instance, owner, millis);
         }
     }
 
@@ -143,7 +143,6 @@ final class WaiterTable {
         private final Set<Long> found = new HashSet<>();
         private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
         private Supplier<List<InstanceQueue>> expected = List::of;
-        private boolean isRead;
 
         private Queues(LocalQueues local) {
             this.local = local;
@@ -169,16 +168,13 @@ final class WaiterTable {
         }
 
         /**
-         * Reads what {@link #expect} did not, where callers may be waiting, unless it was read before.
+         * Reads what {@link #expect} did not, where callers may be waiting. What was read is not read again.
          *
          * @param now the database's clock when the held permits were summed
          */
         void read(List<LockedSemaphore> locked, LocalDateTime now) {
-            if (isRead) {
-                return;
-            }
-            isRead = true;
             add(expected.get());
+            expected = List::of;
             find(locked.stream()
                     .filter(semaphore -> local.isFair(semaphore.name())
                             && !found.contains(semaphore.id())
@@ -229,16 +225,15 @@ final class WaiterTable {
                 own.ifPresent(row -> delete(local.instance(), List.of(id)));
             } else if (own.isEmpty()) {
                 Waiter first = queue.first().get(0);
-                sql.insert(
+                sql.update(
                         INSERT,
-                        List.of(List.of(
-                                id,
-                                local.instance(),
-                                local.owner(),
-                                first.place().firstRefusedUtc(),
-                                queue.size(),
-                                encode(queue.first()),
-                                now.plus(VALID_FOR))));
+                        id,
+                        local.instance(),
+                        local.owner(),
+                        first.place().firstRefusedUtc(),
+                        queue.size(),
+                        encode(queue.first()),
+                        now.plus(VALID_FOR));
             } else if (isWorthWriting(id, now, own.get(), queue)) {
                 update(id, queue, now);
             }

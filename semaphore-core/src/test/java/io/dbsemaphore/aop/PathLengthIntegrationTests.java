@@ -110,7 +110,7 @@ class PathLengthIntegrationTests {
     private static List<List<StackTraceElement>> ofTransaction() {
         return recorder.stacks().stream()
                 .filter(stack -> stack.stream()
-                        .noneMatch(frame -> frame.getClassName().equals("io.dbsemaphore.jdbc.SessionPool")
+                        .noneMatch(frame -> frame.getClassName().equals("io.dbsemaphore.jdbc.Sessions$SessionPool")
                                 || frame.getMethodName().equals("flushBeforeAnother"))) // limits, on PostgreSQL
                 .toList();
     }

@@ -12,6 +12,6 @@ public final class CommitOutcomeUnknownException extends RuntimeException {
     /** The failure of the connection, as a caller gets it. */
     public RuntimeException translatedCause() {
         Throwable cause = getCause();
-        return cause == null ? this : DataAccessFailures.translate(cause);
+        return cause == null ? this : TransactionFailures.translate(cause);
     }
 }

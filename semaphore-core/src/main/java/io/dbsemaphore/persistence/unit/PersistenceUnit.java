@@ -81,7 +81,7 @@ public final class PersistenceUnit implements AutoCloseable {
             try {
                 started = sessions.threads().call(this::open);
             } catch (RuntimeException failure) {
-                throw DataAccessFailures.translate(failure);
+                throw TransactionFailures.translate(failure);
             }
         }
     }

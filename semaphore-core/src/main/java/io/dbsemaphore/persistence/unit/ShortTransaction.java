@@ -59,7 +59,7 @@ public final class ShortTransaction {
                 result = work.get();
             } catch (RuntimeException failure) {
                 session.failed(failure);
-                throw DataAccessFailures.translate(failure);
+                throw TransactionFailures.translate(failure);
             }
             commit(session);
             return result;
@@ -72,7 +72,7 @@ public final class ShortTransaction {
         try {
             return sessions.begin();
         } catch (SQLException | RuntimeException failure) {
-            throw DataAccessFailures.translate(
+            throw TransactionFailures.translate(
                     new DataAccessResourceFailureException("No connection for a transaction of a semaphore", failure));
         }
     }
@@ -83,7 +83,7 @@ public final class ShortTransaction {
         } catch (SQLException | RuntimeException | Error failure) {
             session.failed(failure);
             throw SqlErrors.isAnswerOfServer(failure)
-                    ? DataAccessFailures.translate(failure)
+                    ? TransactionFailures.translate(failure)
                     : new CommitOutcomeUnknownException(failure);
         }
     }

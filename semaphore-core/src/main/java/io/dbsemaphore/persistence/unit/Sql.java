@@ -5,6 +5,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.StatementQueue;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,8 +42,6 @@ public final class Sql {
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
-    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
-
     private final Sessions sessions;
     private final Database database;
     private final String tablePrefix;
@@ -58,7 +58,8 @@ public final class Sql {
 
     /** Queues a query for the next round trip of the transaction. */
     public <T> Supplier<List<T>> queryRows(String statement, RowMapper<T> row, @Nullable Object... values) {
-        return queue().query(textOf(statement, values), flatten(values), new RowMapperResultSetExtractor<>(row));
+        Bound bound = bind(statement, values);
+        return queue().query(bound.text(), bound.values(), new RowMapperResultSetExtractor<>(row));
     }
 
     /** Executes a query, after the statements that are queued. */
@@ -77,7 +78,8 @@ public final class Sql {
 
     /** Queues an update for the next round trip of the transaction, at the latest its commit. Its result is the number of rows. */
     public Supplier<Integer> update(String statement, @Nullable Object... values) {
-        return queue().update(textOf(statement, values), flatten(values));
+        Bound bound = bind(statement, values);
+        return queue().update(bound.text(), bound.values());
     }
 
     /**
@@ -88,14 +90,20 @@ public final class Sql {
     public void insert(String statement, List<List<@Nullable Object>> rows) {
         String text = cached.computeIfAbsent(statement, this::translate);
         String row = text.substring(text.indexOf(VALUES) + VALUES.length());
-        for (int from = 0; from < rows.size(); from += MAX_ROWS) {
-            List<List<@Nullable Object>> some = rows.subList(from, Math.min(from + MAX_ROWS, rows.size()));
+        for (List<List<@Nullable Object>> some : chunks(rows, MAX_ROWS)) {
             List<@Nullable Object> values = new ArrayList<>();
             some.forEach(values::addAll);
             String insert = text + (", " + row).repeat(some.size() - 1);
             log.debug("{}", insert);
             queue().update(insert, values);
         }
+    }
+
+    /** Splits values into lists of at most this size, in their order: a statement has a limited number of parameters. */
+    public static <T> List<List<T>> chunks(List<T> values, int max) {
+        return IntStream.iterate(0, from -> from < values.size(), from -> from + max)
+                .mapToObj(from -> values.subList(from, Math.min(from + max, values.size())))
+                .toList();
     }
 
     /** Executes the queued statements. */
@@ -116,12 +124,6 @@ public final class Sql {
         return sessions.current().statements();
     }
 
-    private String textOf(String statement, @Nullable Object[] values) {
-        String text = expand(cached.computeIfAbsent(statement, this::translate), values);
-        log.debug("{}", text);
-        return text;
-    }
-
     /** The text for the database of a statement that Hibernate is about to send; it is logged. */
     public String translated(String statement) {
         String text = translate(statement);
@@ -130,41 +132,32 @@ public final class Sql {
     }
 
     private String translate(String statement) {
-        String text = TablePrefix.addTo(statement.strip().replaceAll("\\s+", " "), tablePrefix)
-                .replace("utc_now()", database.utcNow())
-                .replace("epoch_micros()", database.epochMicros());
-        return LOCK_OF_ALIAS
-                .matcher(PLUS_MILLIS
-                        .matcher(text)
-                        .replaceAll(call -> database.utcPlusMillis().replace("?1", call.group(1))))
-                .replaceAll("$1");
+        String text = TablePrefix.addTo(statement.strip().replaceAll("\\s+", " "), tablePrefix);
+        return LOCK_OF_ALIAS.matcher(database.withClock(text)).replaceAll("$1");
     }
 
-    private static String expand(String text, @Nullable Object[] values) {
+    /** A statement for the database with a placeholder for each of its values. */
+    private record Bound(String text, List<@Nullable Object> values) {}
+
+    private Bound bind(String statement, @Nullable Object[] values) {
+        String text = cached.computeIfAbsent(statement, this::translate);
         StringBuilder expanded = new StringBuilder(text.length() + 64);
+        List<@Nullable Object> flat = new ArrayList<>();
         int from = 0;
         for (Object value : values) {
             int placeholder = text.indexOf('?', from);
             expanded.append(text, from, placeholder);
-            if (value instanceof Collection<?> many) {
-                expanded.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+            if (value instanceof Literal literal) {
+                expanded.append(literal.text());
             } else {
-                expanded.append(value instanceof Literal literal ? literal.text() : "?");
+                Collection<?> many = value instanceof Collection<?> several ? several : Arrays.asList(value);
+                expanded.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+                flat.addAll(many);
             }
             from = placeholder + 1;
         }
-        return expanded.append(text, from, text.length()).toString();
-    }
-
-    private static List<@Nullable Object> flatten(@Nullable Object[] values) {
-        List<@Nullable Object> flat = new ArrayList<>();
-        for (Object value : values) {
-            if (value instanceof Collection<?> many) {
-                flat.addAll(many);
-            } else if (!(value instanceof Literal)) {
-                flat.add(value);
-            }
-        }
-        return flat;
+        expanded.append(text, from, text.length());
+        log.debug("{}", expanded);
+        return new Bound(expanded.toString(), flat);
     }
 }

@@ -5,9 +5,9 @@ import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import jakarta.persistence.Column;
 import jakarta.persistence.Table;
-import java.lang.reflect.Field;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -93,14 +93,10 @@ public final class TableCheck {
     }
 
     static List<String> columnsOf(Class<?> entity) {
-        List<String> columns = new ArrayList<>();
-        for (Field field : entity.getDeclaredFields()) {
-            Column column = field.getAnnotation(Column.class);
-            if (column != null) {
-                columns.add(column.name());
-            }
-        }
-        return columns;
+        return Arrays.stream(entity.getDeclaredFields())
+                .filter(field -> field.isAnnotationPresent(Column.class))
+                .map(field -> field.getAnnotation(Column.class).name())
+                .toList();
     }
 
     /** The columns of a table; empty if the table does not exist. */

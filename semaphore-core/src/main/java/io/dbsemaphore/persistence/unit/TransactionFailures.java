@@ -2,9 +2,26 @@ package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import jakarta.persistence.PersistenceException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
 
-/** Decides from the failure of a transaction whether to try it again. */
+/** What the failure of a transaction means: whether to try it again, and the exception that its caller gets. */
 public final class TransactionFailures {
+
+    private static final SQLExceptionTranslator SQL = new SQLExceptionSubclassTranslator();
 
     private TransactionFailures() {}
 
@@ -27,5 +44,55 @@ public final class TransactionFailures {
         return SqlErrors.isConnectionLost(failure)
                 || SqlErrors.isPoolExhausted(failure)
                 || SqlErrors.isReadOnly(failure);
+    }
+
+    /**
+     * Returns the exception to throw instead: one of Spring's, by the {@linkplain SqlErrorKind kind} of the driver's innermost error, so
+     * that a cause leads to the same exception on every database. Neither repositories that are created without a container nor a failed
+     * begin or commit are translated by Spring. A failure that does not come from the database is returned unchanged.
+     */
+    static RuntimeException translate(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        // the pool's message has more detail than the driver's
+        Optional<SQLException> error = SqlErrors.outermost(failure);
+        boolean isOfDatabase = failure instanceof PersistenceException
+                || failure instanceof SQLException
+                || (failure instanceof DataAccessException && error.isPresent());
+        if (!isOfDatabase) {
+            return (RuntimeException) failure;
+        }
+        DataAccessException translated = error.isEmpty() ? null : byKind(error.get());
+        return translated != null
+                ? translated
+                : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
+    }
+
+    private static @Nullable DataAccessException byKind(SQLException error) {
+        String message = "semaphore transaction; " + error.getMessage();
+        Optional<SqlErrorKind> found = Arrays.stream(SqlErrorKind.values())
+                .filter(kind -> SqlErrors.is(error, kind))
+                .findFirst();
+        if (SqlErrors.isPoolExhausted(error) || (found.isEmpty() && SqlErrors.isConnectionLost(error))) {
+            return new DataAccessResourceFailureException(message, error);
+        }
+        return found.isPresent()
+                ? of(found.get(), message, error)
+                : SQL.translate("semaphore transaction", null, error);
+    }
+
+    private static DataAccessException of(SqlErrorKind kind, String message, SQLException error) {
+        return switch (kind) {
+            case VICTIM, VICTIM_AT_COMMIT, LOCK_TIMEOUT, OBSTACLE, LOCK_REFUSED ->
+                new CannotAcquireLockException(message, error);
+            case DUPLICATE_KEY -> new DuplicateKeyException(message, error);
+            case READ_ONLY -> new TransientDataAccessResourceException(message, error);
+            case SESSION_ENDED, EXHAUSTED -> new DataAccessResourceFailureException(message, error);
+            case TIMEOUT -> new QueryTimeoutException(message, error);
+            case DENIED -> new PermissionDeniedDataAccessException(message, error);
+            case MISSING_TABLE, MISSING_COLUMN, STATEMENT_BINLOG ->
+                new InvalidDataAccessResourceUsageException(message, error);
+        };
     }
 }

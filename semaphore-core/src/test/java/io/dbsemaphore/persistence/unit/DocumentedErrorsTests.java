@@ -61,7 +61,7 @@ class DocumentedErrorsTests {
                 new PersistenceException(error),
                 new JpaSystemException(new PersistenceException(new SQLException("pool", error))),
                 new UncategorizedSQLException("commit", null, error))) {
-            assertThat(DataAccessFailures.translate(wrapped).getClass().getSimpleName())
+            assertThat(TransactionFailures.translate(wrapped).getClass().getSimpleName())
                     .isEqualTo(row.exception());
             assertThat(TransactionFailures.isWorthRepeating(wrapped)).isEqualTo(row.again());
         }
