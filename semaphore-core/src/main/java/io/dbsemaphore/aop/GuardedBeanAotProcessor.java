@@ -1,15 +1,17 @@
 package io.dbsemaphore.aop;
 
+import io.dbsemaphore.annotation.WithPermits;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.util.ClassUtils;
 
 /**
- * Registers the runtime hints that a native image needs to find the annotated methods of a bean and to call its
- * fallback methods. A method that cannot be guarded fails the build instead of the start.
+ * Registers the runtime hints that a native image needs to read the annotation and its aliases, to find the annotated methods of a bean
+ * and to call its fallback methods. A method that cannot be guarded fails the build instead of the start.
  */
 final class GuardedBeanAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -19,9 +21,12 @@ final class GuardedBeanAotProcessor implements BeanRegistrationAotProcessor {
         if (AnnotatedMethod.allOf(type).isEmpty()) {
             return null;
         }
-        return (generation, code) -> generation
-                .getRuntimeHints()
-                .reflection()
-                .registerType(type, MemberCategory.INVOKE_DECLARED_METHODS, MemberCategory.INVOKE_PUBLIC_METHODS);
+        return (generation, code) -> {
+            RuntimeHints hints = generation.getRuntimeHints();
+            hints.reflection()
+                    .registerType(type, MemberCategory.INVOKE_DECLARED_METHODS, MemberCategory.INVOKE_PUBLIC_METHODS)
+                    .registerType(WithPermits.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+            hints.proxies().registerJdkProxy(WithPermits.class);
+        };
     }
 }

@@ -59,7 +59,7 @@ abstract class MethodGuard {
     static void release(PermitGrant grant, @Nullable Throwable failure) {
         try {
             grant.release();
-        } catch (Throwable releaseFailure) {
+        } catch (RuntimeException releaseFailure) {
             if (failure == null) {
                 log.warn(
                         "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"

@@ -15,6 +15,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -147,12 +148,10 @@ interface Refusal {
         }
 
         private static List<Class<?>> parameterTypes(Method method, Class<?> targetClass) {
-            List<Class<?>> types = new ArrayList<>();
-            for (int i = 0; i < method.getParameterCount(); i++) {
-                types.add(ResolvableType.forMethodParameter(method, i, targetClass)
-                        .toClass());
-            }
-            return types;
+            return IntStream.range(0, method.getParameterCount())
+                    .<Class<?>>mapToObj(i -> ResolvableType.forMethodParameter(method, i, targetClass)
+                            .toClass())
+                    .toList();
         }
 
         private static void requireReturnType(AnnotatedMethod annotated, Method method) {

@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -37,12 +36,10 @@ final class RequestTemplate {
     private final BeanFactory beanFactory;
     private final List<TextTemplate> names;
     private final int[] permits;
+    private final Optional<Duration> waitTime;
+    private final Optional<Duration> ttl;
+    private final Optional<Duration> maxHold;
     private final @Nullable TextTemplate owner;
-    private final boolean waits;
-
-    /** Adds the attributes that have no expressions. */
-    private final UnaryOperator<AcquireRequest> attributes;
-
     private final @Nullable AcquireRequest constant;
 
     /** @throws IllegalStateException if no call of the method could succeed */
@@ -50,23 +47,13 @@ final class RequestTemplate {
         this.annotated = annotated;
         this.beanFactory = beanFactory;
         WithPermits annotation = annotated.annotation();
-        Optional<Duration> waitTime = duration("waitTime", annotation.waitTime(), Duration.ZERO);
+        this.waitTime = duration("waitTime", annotation.waitTime(), Duration.ZERO);
         this.permits = annotation.permits();
         requireValidPermits();
         this.names = names();
-        Optional<Duration> ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
-        Optional<Duration> maxHold = duration("maxHold", annotation.maxHold(), Duration.ofNanos(1));
+        this.ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
+        this.maxHold = duration("maxHold", annotation.maxHold(), Duration.ofNanos(1));
         this.owner = owner();
-        this.waits = waitTime.filter(time -> !time.isZero()).isPresent();
-        boolean keepAlive = annotation.keepAlive();
-        boolean exclusive = annotation.exclusive();
-        this.attributes = request -> {
-            AcquireRequest with = request.withKeepAlive(keepAlive);
-            with = exclusive ? with.exclusive() : with;
-            with = waitTime.map(with::withWaitTime).orElse(with);
-            with = ttl.map(with::withTtl).orElse(with);
-            return maxHold.map(with::withMaxHold).orElse(with);
-        };
         this.constant = Stream.concat(names.stream(), Stream.ofNullable(owner)).allMatch(TextTemplate::isLiteral)
                 ? create(new StandardEvaluationContext())
                 : null;
@@ -79,7 +66,7 @@ final class RequestTemplate {
 
     /** Whether the annotation has a wait time. */
     boolean waits() {
-        return waits;
+        return waitTime.filter(time -> !time.isZero()).isPresent();
     }
 
     /** @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value */
@@ -110,11 +97,16 @@ final class RequestTemplate {
                 throw names.get(i).refuse("repeats '" + name + "'. " + NAMES_ONCE, null);
             }
         }
-        AcquireRequest request = AcquireRequest.of(counts.keySet().toArray(String[]::new));
+        WithPermits annotation = annotated.annotation();
+        AcquireRequest request =
+                AcquireRequest.of(counts.keySet().toArray(String[]::new)).withKeepAlive(annotation.keepAlive());
         for (Map.Entry<String, Integer> count : counts.entrySet()) {
             request = count.getValue() == 1 ? request : request.withPermits(count.getKey(), count.getValue());
         }
-        request = attributes.apply(request);
+        request = annotation.exclusive() ? request.exclusive() : request;
+        request = waitTime.map(request::withWaitTime).orElse(request);
+        request = ttl.map(request::withTtl).orElse(request);
+        request = maxHold.map(request::withMaxHold).orElse(request);
         return owner == null ? request : request.withOwner(owner.evaluate(context));
     }
 

@@ -10,9 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.aopalliance.aop.Advice;
@@ -53,8 +51,6 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     private static final long serialVersionUID = 1L;
 
-    private static final int IDLE_SECONDS = 10;
-
     /** Each guard is created once, after everything that can be checked at start-up has been checked. */
     private final transient Map<Class<?>, Map<Signature, MethodGuard>> byClass = new ConcurrentHashMap<>();
 
@@ -70,13 +66,8 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
      * of these tasks has a thread of its own, since a release must not queue behind dependent actions that an earlier one runs on the
      * same thread; there are never more tasks than held grants. Idle threads end, so that the pool needs no shutdown.
      */
-    private final transient Executor threads = new ThreadPoolExecutor(
-            0,
-            Integer.MAX_VALUE,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new SynchronousQueue<>(),
-            new DaemonThreads().numbered("semaphore-guard"));
+    private final transient Executor threads =
+            Executors.newCachedThreadPool(new DaemonThreads().numbered("semaphore-guard"));
 
     /**
      * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order}.

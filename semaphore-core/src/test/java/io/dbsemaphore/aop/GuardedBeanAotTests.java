@@ -28,7 +28,7 @@ class GuardedBeanAotTests {
 
     @Test
     void knowsTheAttributesOfTheAnnotation() throws Exception {
-        RuntimeHints hints = process(Plain.class);
+        RuntimeHints hints = process(Backup.class);
 
         assertThat(reflection().onMethodInvocation(WithPermits.class.getDeclaredMethod("names")))
                 .accepts(hints);

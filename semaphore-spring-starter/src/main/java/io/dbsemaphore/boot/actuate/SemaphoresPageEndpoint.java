@@ -4,10 +4,10 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -35,32 +35,18 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 
     private static final MimeType HTML = MimeType.valueOf("text/html;charset=UTF-8");
 
-    private static final List<String> STYLES = List.of("page.css", "views.css", "timeline.css");
-    private static final List<String> SCRIPTS = List.of(
-            "dom.js",
-            "format.js",
-            "api.js",
-            "table.js",
-            "bar.js",
-            "curve.js",
-            "actions.js",
-            "overview.js",
-            "holders.js",
-            "timeline.js",
-            "semaphore.js",
-            "instances.js",
-            "page.js");
+    /** Where a file is put into another one. */
+    private static final Pattern FILE = Pattern.compile("\\{\\{(\\w+\\.(?:css|js))}}");
 
     private final Supplier<String> template;
 
     SemaphoresPageEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties, Access access) {
         super(admin, properties, access);
-        this.template = SingletonSupplier.of(() -> read("page.html")
+        this.template = SingletonSupplier.of(() -> FILE.matcher(read("page.html"))
+                .replaceAll(file -> Matcher.quoteReplacement(read(file.group(1))))
                 .replace("{{writable}}", String.valueOf(access == Access.UNRESTRICTED))
                 .replace("{{set-capacity}}", String.valueOf(properties.setCapacityEnabled()))
-                .replace("{{force-release}}", String.valueOf(properties.forceReleaseEnabled()))
-                .replace("{{style}}", readAll(STYLES))
-                .replace("{{script}}", readAll(SCRIPTS)));
+                .replace("{{force-release}}", String.valueOf(properties.forceReleaseEnabled())));
     }
 
     /**
@@ -79,10 +65,6 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
                         .replace("{{csrf-header}}", HtmlUtils.htmlEscape(csrf.name()))
                         .replace("{{csrf-token}}", HtmlUtils.htmlEscape(csrf.value())),
                 HTML);
-    }
-
-    private static String readAll(List<String> files) {
-        return files.stream().map(SemaphoresPageEndpoint::read).collect(Collectors.joining("\n"));
     }
 
     private static String read(String file) {

@@ -40,8 +40,6 @@ import org.springframework.core.env.Environment;
  */
 record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 
-    private static final int MAX_DEPTH = 50;
-
     private static final String LIBRARY = "io.dbsemaphore.jdbc.";
     private static final String URL = "spring.datasource.url";
     private static final String ENGINE = "semaphoreEngine";
@@ -103,8 +101,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
     }
 
     private static Stream<Throwable> causes(Throwable failure) {
-        return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
-                .limit(MAX_DEPTH);
+        return Stream.iterate(failure, cause -> cause != null, Throwable::getCause);
     }
 
     private static <T> Optional<T> first(List<Throwable> causes, Class<T> type) {
@@ -137,11 +134,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
 
     private Optional<FailureAnalysis> unreachable(List<Throwable> causes) {
         return first(causes, DatabaseUnreachableException.class)
-                .map(cause -> unreachable(
-                        "The database of the semaphores",
-                        cause.url().orElse(null),
-                        environment.containsProperty(OwnPool.Properties.URL),
-                        cause));
+                .map(cause -> unreachable("The database of the semaphores", cause.url(), cause));
     }
 
     /** Migrations run before the library connects. Does not handle applications with several data sources. */
@@ -151,17 +144,14 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                 .filter(cause -> isDatabaseOfTheSemaphores())
                 .map(cause -> unreachable(
                         "The database of the application",
-                        Optional.ofNullable(environment.getProperty(URL))
-                                .map(DatabaseUrl::withoutSecrets)
-                                .orElse(null),
-                        false,
+                        Optional.ofNullable(environment.getProperty(URL)).map(DatabaseUrl::withoutSecrets),
                         cause));
     }
 
     private boolean isDatabaseOfTheSemaphores() {
         return beanFactory instanceof ListableBeanFactory beans
                 && beans.containsBeanDefinition(ENGINE)
-                && !environment.containsProperty(OwnPool.Properties.URL)
+                && !hasOwnPool()
                 && beans.getBeanNamesForType(DataSource.class, true, false).length == 1;
     }
 
@@ -191,20 +181,19 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                         cause));
     }
 
-    /**
-     * @param database which database, to begin a sentence
-     * @param url the URL to show; null if it is unknown
-     * @param hasOwnPool whether it is that of semaphore.datasource.url
-     */
-    private static FailureAnalysis unreachable(
-            String database, @Nullable String url, boolean hasOwnPool, Throwable failure) {
+    /** @param database which database, to begin a sentence */
+    private FailureAnalysis unreachable(String database, Optional<String> url, Throwable failure) {
+        String check = whatToCheck(failure);
         return new FailureAnalysis(
                 "%s%s cannot be reached: %s"
-                        .formatted(database, url == null ? "" : ", " + url + ",", whatHappened(failure)),
-                hasOwnPool
-                        ? whatToCheck(failure).replace("spring.datasource", "semaphore.datasource") + DISABLE
-                        : whatToCheck(failure) + OTHER_DATABASE + DISABLE,
+                        .formatted(database, url.map(", %s,"::formatted).orElse(""), whatHappened(failure)),
+                (hasOwnPool() ? check.replace("spring.datasource", "semaphore.datasource") : check + OTHER_DATABASE)
+                        + DISABLE,
                 failure);
+    }
+
+    private boolean hasOwnPool() {
+        return environment.containsProperty(OwnPool.Properties.URL);
     }
 
     /** The error of the driver, and that of the network if there is one: drivers tell only one of them. */

@@ -4,9 +4,9 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
 import io.dbsemaphore.config.SemaphorePatterns;
-import java.util.Arrays;
-import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -20,7 +20,6 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.Environment;
 
 /**
  * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity.
@@ -133,17 +132,18 @@ final class DeclaredSemaphores {
                 properties.semaphores().keySet(), properties.patterns().keySet(), SemaphoreProperties.property(name)));
     }
 
-    /** @throws SemaphoreConfigurationException naming the first key that needs brackets */
-    static void refuseUnbracketed(Environment environment) {
-        if (environment instanceof ConfigurableEnvironment configurable) {
-            configurable.getPropertySources().stream()
-                    .filter(EnumerablePropertySource.class::isInstance)
-                    .flatMap(source -> Arrays.stream(((EnumerablePropertySource<?>) source).getPropertyNames()))
-                    .forEach(name -> {
-                        refuseUnbracketed(name, SEMAPHORES);
-                        refuseUnbracketed(name, PATTERNS);
-                    });
+    /** @throws SemaphoreConfigurationException naming the first key that binding would change, or leave out */
+    static void checkKeys(ConfigurableEnvironment environment) {
+        for (String root : List.of(SEMAPHORES, PATTERNS)) {
+            propertyNames(environment).forEach(name -> refuseUnbracketed(name, root));
+            refuseUnbound(Binder.get(environment), root);
         }
+    }
+
+    static Stream<String> propertyNames(ConfigurableEnvironment environment) {
+        return environment.getPropertySources().stream()
+                .filter(EnumerablePropertySource.class::isInstance)
+                .flatMap(source -> Stream.of(((EnumerablePropertySource<?>) source).getPropertyNames()));
     }
 
     private static void refuseUnbracketed(String name, String root) {
@@ -158,18 +158,14 @@ final class DeclaredSemaphores {
         }
     }
 
-    /** @throws SemaphoreConfigurationException naming the missing capacity */
-    void refuseUnbound(Environment environment) {
-        refuseUnbound(environment, SEMAPHORES, properties.semaphores().keySet());
-        refuseUnbound(environment, PATTERNS, properties.patterns().keySet());
-    }
-
-    private static void refuseUnbound(Environment environment, String root, Collection<String> bound) {
-        Map<String, Object> configured = Binder.get(environment)
-                .bind(root, Bindable.mapOf(String.class, Object.class))
-                .orElse(Map.of());
+    private static void refuseUnbound(Binder binder, String root) {
+        Map<String, Declared> bound =
+                binder.bind(root, Bindable.mapOf(String.class, Declared.class)).orElse(Map.of());
+        Map<String, Object> configured =
+                binder.bind(root, Bindable.mapOf(String.class, Object.class)).orElse(Map.of());
         configured.forEach((name, value) -> {
-            if (!bound.contains(name)) {
+            Declared declared = bound.get(name);
+            if (declared == null || !declared.hasCapacity()) {
                 throw new SemaphoreConfigurationException(
                         SemaphoreProperties.property(root, name) + ".capacity is missing.",
                         "Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"

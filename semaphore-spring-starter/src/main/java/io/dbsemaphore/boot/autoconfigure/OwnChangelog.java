@@ -3,16 +3,16 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import java.sql.DatabaseMetaData;
 import java.util.Locale;
 import java.util.Map;
 import javax.sql.DataSource;
 import liquibase.UpdateSummaryEnum;
-import liquibase.exception.LiquibaseException;
 import liquibase.integration.spring.SpringLiquibase;
 import liquibase.ui.UIServiceEnum;
 import org.springframework.core.io.ResourceLoader;
-import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -61,42 +61,30 @@ final class OwnChangelog {
                     "Add the dependency org.liquibase:liquibase-core, or create the tables in another way and remove"
                             + " the property.");
         }
-        LiquibaseRun.update(dataSource, tablePrefix, resourceLoader);
-    }
-
-    /** Loaded only if Liquibase is on the class path. */
-    private static final class LiquibaseRun {
-
-        static void update(DataSource dataSource, String tablePrefix, ResourceLoader resourceLoader) {
+        try {
+            String product =
+                    JdbcUtils.extractDatabaseMetaData(dataSource, DatabaseMetaData::getDatabaseProductName);
+            if (product.equals("MySQL")) {
+                createChangeLogTable(new JdbcTemplate(dataSource));
+            }
+            // On PostgreSQL Liquibase puts names of tables with capital letters in quotes, which nothing else does
+            String unquoted = product.equals("PostgreSQL") ? tablePrefix.toLowerCase(Locale.ROOT) : tablePrefix;
             SpringLiquibase liquibase = new SpringLiquibase();
             liquibase.setDataSource(dataSource);
             liquibase.setResourceLoader(resourceLoader);
             liquibase.setChangeLog("classpath:" + SemaphoreTablesMissingException.CHANGELOG);
+            liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", unquoted));
             liquibase.setUiService(UIServiceEnum.LOGGER);
             liquibase.setShowSummary(UpdateSummaryEnum.OFF);
             liquibase.setAnalyticsEnabled(false);
-            try {
-                liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", unquoted(tablePrefix, dataSource)));
-                createChangeLogTable(dataSource);
-                liquibase.afterPropertiesSet();
-            } catch (LiquibaseException
-                    | RuntimeException failure) { // the latter also of a pool that cannot be started
-                throw DatabaseNotWritableException.of(failure, tablePrefix)
-                        .<RuntimeException>map(refused -> refused)
-                        .or(() -> DatabaseUnreachableException.of(dataSource, failure))
-                        .orElseGet(() -> failure instanceof RuntimeException runtime
-                                ? runtime
-                                : new IllegalStateException("The changelog of the semaphores failed", failure));
-            }
-        }
-
-        /** On PostgreSQL Liquibase puts names of tables with capital letters in quotes, which nothing else does. */
-        private static String unquoted(String tablePrefix, DataSource dataSource) {
-            return is(
-                            new JdbcTemplate(dataSource),
-                            connection -> connection.getMetaData().storesLowerCaseIdentifiers())
-                    ? tablePrefix.toLowerCase(Locale.ROOT)
-                    : tablePrefix;
+            liquibase.afterPropertiesSet();
+        } catch (Exception failure) { // of Liquibase, the database or the pool; a LiquibaseException would be loaded with this class
+            throw DatabaseNotWritableException.of(failure, tablePrefix)
+                    .<RuntimeException>map(refused -> refused)
+                    .or(() -> DatabaseUnreachableException.of(dataSource, failure))
+                    .orElseGet(() -> failure instanceof RuntimeException runtime
+                            ? runtime
+                            : new IllegalStateException("The changelog of the semaphores failed", failure));
         }
     }
 
@@ -105,28 +93,13 @@ final class OwnChangelog {
      * exist. Liquibase would create it without one, which MySQL servers reject with Group Replication or
      * {@code sql_require_primary_key}; it uses an existing table.
      */
-    private static void createChangeLogTable(DataSource dataSource) {
-        JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-        if (is(
-                        jdbc,
-                        connection -> connection
-                                .getMetaData()
-                                .getDatabaseProductName()
-                                .equals("MySQL"))
-                && demandsPrimaryKeys(jdbc)) {
-            jdbc.execute(WITH_PRIMARY_KEY);
-        }
-    }
-
-    private static boolean is(JdbcTemplate jdbc, ConnectionCallback<Boolean> question) {
-        return Boolean.TRUE.equals(jdbc.execute(question));
-    }
-
-    private static boolean demandsPrimaryKeys(JdbcTemplate jdbc) {
+    private static void createChangeLogTable(JdbcTemplate jdbc) {
         boolean required = jdbc.query(
                         "show variables like 'sql_require_primary_key'", (row, number) -> row.getString(2))
                 .contains("ON");
         Integer plugins = jdbc.queryForObject(GROUP_REPLICATION, Integer.class);
-        return required || (plugins != null && plugins > 0);
+        if (required || (plugins != null && plugins > 0)) {
+            jdbc.execute(WITH_PRIMARY_KEY);
+        }
     }
 }

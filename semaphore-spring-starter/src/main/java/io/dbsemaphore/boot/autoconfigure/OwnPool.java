@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.jdbc.DatabaseUrl;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -26,7 +27,8 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
      *
      * @throws SemaphoreConfigurationException if the URL is none of JDBC, or its driver is not on the class path
      */
-    static OwnPool of(Properties properties, String url, int maxConnections, Environment environment) {
+    static OwnPool of(Properties properties, int maxConnections, Environment environment) {
+        String url = Objects.requireNonNull(properties.url());
         if (!url.startsWith("jdbc:")) {
             throw new SemaphoreConfigurationException(
                     Properties.URL + " must begin with jdbc:, which it does not.",

@@ -15,7 +15,6 @@ import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +36,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -76,7 +76,6 @@ public final class SemaphoreAutoConfiguration {
             ListenerBeans listenerBeans,
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
             ConfigurableApplicationContext context) {
-        declaredSemaphores.refuseUnbound(context.getEnvironment());
         OwnPool own = ownPool.getIfAvailable();
         DataSource dataSource = own != null
                 ? own.dataSource()
@@ -92,26 +91,17 @@ public final class SemaphoreAutoConfiguration {
                 dataSource,
                 settings,
                 patterns,
-                listenerBeans::listeners,
-                listenerBeans::ownerLiveness,
+                () -> listenerBeans.listeners,
+                () -> listenerBeans.ownerLiveness,
                 schemaWait.isZero()
                         ? script -> TableInitializer.run(script, properties.initializeSchema())
                         : script -> {},
                 schemaWait,
                 declaredSemaphores::createBy);
         if (!roomBesideTheApplication) {
-            checked(engine); // waits for the engine to start, before the application needs the only connection
+            engine.check(); // waits for the engine to start, before the application needs the only connection
         }
         return engine;
-    }
-
-    private static void checked(SemaphoreEngine engine) {
-        try {
-            engine.check();
-        } catch (RuntimeException | Error failure) {
-            engine.close();
-            throw failure;
-        }
     }
 
     @Bean
@@ -127,11 +117,7 @@ public final class SemaphoreAutoConfiguration {
                             .formatted(properties.datasource(), OwnPool.Properties.URL),
                     "Remove one of the two properties.");
         }
-        return OwnPool.of(
-                ownPool,
-                Objects.requireNonNull(ownPool.url()),
-                settings.get(SemaphoreSettings.MAX_CONNECTIONS),
-                environment);
+        return OwnPool.of(ownPool, settings.get(SemaphoreSettings.MAX_CONNECTIONS), environment);
     }
 
     @Bean
@@ -159,8 +145,8 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    static BeanFactoryPostProcessor semaphoreKeys(Environment environment) {
-        return beanFactory -> DeclaredSemaphores.refuseUnbracketed(environment);
+    static BeanFactoryPostProcessor semaphoreKeys(ConfigurableEnvironment environment) {
+        return beanFactory -> DeclaredSemaphores.checkKeys(environment);
     }
 
     /** Not lazy: unknown names, and methods that cannot be guarded, must be found at start, also in beans that are created later. */
@@ -250,7 +236,10 @@ public final class SemaphoreAutoConfiguration {
 
         private final ObjectProvider<SemaphoreListener> listenerBeans;
         private final ObjectProvider<OwnerLiveness> livenessBeans;
+
+        /** Null until all beans have been created. */
         private volatile @Nullable List<SemaphoreListener> listeners;
+
         private volatile List<OwnerLiveness> ownerLiveness = List.of();
 
         ListenerBeans(ObjectProvider<SemaphoreListener> listenerBeans, ObjectProvider<OwnerLiveness> livenessBeans) {
@@ -262,16 +251,6 @@ public final class SemaphoreAutoConfiguration {
         public void afterSingletonsInstantiated() {
             ownerLiveness = livenessBeans.orderedStream().toList();
             listeners = listenerBeans.orderedStream().toList();
-        }
-
-        /** The listeners; null until all beans have been created. */
-        @Nullable List<SemaphoreListener> listeners() {
-            return listeners;
-        }
-
-        /** The liveness checks; none until all beans have been created. */
-        List<OwnerLiveness> ownerLiveness() {
-            return ownerLiveness;
         }
     }
 }

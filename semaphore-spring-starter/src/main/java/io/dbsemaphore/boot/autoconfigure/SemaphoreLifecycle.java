@@ -16,7 +16,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.ClassUtils;
@@ -66,9 +65,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     }
 
     private static void warnOfIgnored(ConfigurableEnvironment own, Environment ofParent) {
-        List<String> ignored = own.getPropertySources().stream()
-                .filter(EnumerablePropertySource.class::isInstance)
-                .flatMap(source -> Stream.of(((EnumerablePropertySource<?>) source).getPropertyNames()))
+        List<String> ignored = DeclaredSemaphores.propertyNames(own)
                 .filter(name -> OF_THE_ENGINE.matcher(name).matches()
                         && !Objects.equals(own.getProperty(name), ofParent.getProperty(name)))
                 .distinct()

@@ -67,9 +67,6 @@ record SemaphoreProperties(
         APPLY
     }
 
-    /** The capacity of an entry that has none. */
-    private static final String NO_CAPACITY = "" + Integer.MIN_VALUE;
-
     private static final Pattern NEEDS_NO_BRACKETS = Pattern.compile("[A-Za-z0-9-]+");
 
     /**
@@ -82,7 +79,6 @@ record SemaphoreProperties(
         semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
         semaphores.forEach(SemaphoreProperties::requireValid);
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
-        patterns.forEach((glob, declared) -> requireCapacity(property("semaphore.patterns", glob), declared));
     }
 
     /** @throws IllegalArgumentException when a pattern cannot work */
@@ -148,17 +144,9 @@ record SemaphoreProperties(
             // without its cause: Spring Boot shows the last one, which does not name the property
             throw new IllegalArgumentException("%s is not valid. %s".formatted(property, invalid.getMessage()));
         }
-        requireCapacity(property, declared);
         if (declared.capacity() < 0) {
             throw new IllegalArgumentException(
                     "%s.capacity must be at least 0: %d".formatted(property, declared.capacity()));
-        }
-    }
-
-    private static void requireCapacity(String property, Declared declared) {
-        if (declared.capacity() == Integer.MIN_VALUE) {
-            throw new IllegalArgumentException(
-                    property + ".capacity is missing: an entry with other settings needs it, too");
         }
     }
 
@@ -180,7 +168,15 @@ record SemaphoreProperties(
             @Nullable Boolean fair,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
-            @Nullable Duration reuse) {}
+            @Nullable Duration reuse) {
+
+        /** The capacity of an entry that has other settings only. */
+        private static final String NO_CAPACITY = "" + Integer.MIN_VALUE;
+
+        boolean hasCapacity() {
+            return capacity != Integer.MIN_VALUE;
+        }
+    }
 
     /**
      * How annotated methods are guarded.

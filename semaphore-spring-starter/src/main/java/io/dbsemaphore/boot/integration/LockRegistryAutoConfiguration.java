@@ -79,12 +79,7 @@ public final class LockRegistryAutoConfiguration {
                 throw new IllegalArgumentException(
                         "semaphore.adapters.spring-integration.cache-capacity must be at least 1: " + cacheCapacity);
             }
-            try {
-                MutexRequests unused = new MutexRequests(prefix, ttl, keepAlive);
-            } catch (IllegalArgumentException invalid) {
-                // without its cause: Spring Boot shows the last one, which does not name the properties
-                throw new IllegalArgumentException("semaphore.adapters.spring-integration: " + invalid.getMessage());
-            }
+            MutexRequests unused = new MutexRequests(prefix, ttl, keepAlive);
         }
 
         MutexRequests toRequests() {

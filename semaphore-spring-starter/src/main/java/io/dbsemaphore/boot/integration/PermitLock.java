@@ -27,8 +27,8 @@ import org.springframework.transaction.TransactionException;
  */
 final class PermitLock implements DistributedLock {
 
-    /** Durations beyond it overflow in nanoseconds. */
-    private static final Duration LONGEST_WAIT = Duration.ofDays(365);
+    /** A hundred years, which nobody waits to the end; much longer durations overflow in nanoseconds. */
+    private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
     /** How often a lock is tried if no more semaphores may be created and other instances use up the places that are freed. */
     private static final int ATTEMPTS = 3;
@@ -77,19 +77,13 @@ final class PermitLock implements DistributedLock {
     @Override
     public void lock(Duration ttl) {
         local.lock();
-        enterOrUnlock(() -> {
-            while (!enterUninterruptibly(LONGEST_WAIT, ttl)) {} // after a year, wait again
-            return true;
-        });
+        enterOrUnlock(() -> enterUninterruptibly(LONGEST_WAIT, ttl));
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
         local.lockInterruptibly();
-        enterOrUnlock(() -> {
-            while (!enter(LONGEST_WAIT, requests.ttl())) {} // after a year, wait again
-            return true;
-        });
+        enterOrUnlock(() -> enter(LONGEST_WAIT, requests.ttl()));
     }
 
     @Override

@@ -107,7 +107,7 @@ record InstrumentedPermitManager(
         private final Set<String> configured;
         private final AcquireContext context;
         private Observation observation = Observation.NOOP;
-        private Observation.@Nullable Scope scope;
+        private Observation.Scope scope = Observation.Scope.NOOP;
 
         Watch(AcquireRequest request) {
             configured = names.of(request.permits().keySet());
@@ -129,17 +129,9 @@ record InstrumentedPermitManager(
             }
         }
 
-        /**
-         * Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. The outer scope is
-         * restored if a handler throws; its scope would otherwise be the parent of later observations.
-         */
+        /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
         void openScope() {
-            ObservationRegistry registry = observation.getObservationRegistry();
-            Observation.Scope outer = registry.getCurrentObservationScope();
             safely(() -> scope = observation.openScope());
-            if (scope == null) {
-                safely(() -> registry.setCurrentObservationScope(outer));
-            }
         }
 
         /** Measures first, within the observation: registries take exemplars from there. */
@@ -152,13 +144,7 @@ record InstrumentedPermitManager(
             if (failure != null) {
                 safely(() -> observation.error(failure));
             }
-            Observation.Scope opened = scope;
-            if (opened != null) {
-                safely(opened::close);
-                safely(() -> observation
-                        .getObservationRegistry()
-                        .setCurrentObservationScope(opened.getPreviousObservationScope()));
-            }
+            safely(scope::close);
             safely(observation::stop);
         }
     }

@@ -61,12 +61,7 @@ public final class LockProviderAutoConfiguration {
             @DefaultValue("shedlock:") String prefix) {
 
         Properties {
-            try {
-                MutexRequests unused = SemaphoreLockProvider.requests(prefix);
-            } catch (IllegalArgumentException invalid) {
-                // without its cause: Spring Boot shows the last one, which does not name the properties
-                throw new IllegalArgumentException("semaphore.adapters.shedlock: " + invalid.getMessage());
-            }
+            MutexRequests unused = SemaphoreLockProvider.requests(prefix);
         }
     }
 }

@@ -143,14 +143,16 @@ class DeclaredSemaphoresTests {
 
     @ParameterizedTest
     @CsvSource({
-        "semaphore.semaphores.backup.capcity=3, semaphore.semaphores.backup.capacity",
-        "semaphore.semaphores.eu.west.capacity=3, semaphore.semaphores.eu.capacity"
+        "semaphore.semaphores.backup.capcity, 3, semaphore.semaphores.backup.capacity",
+        "semaphore.semaphores.backup.wait-time, 30s, semaphore.semaphores.backup.capacity",
+        "semaphore.semaphores.eu.west.capacity, 3, semaphore.semaphores.eu.capacity",
+        "semaphore.patterns.[tenant:*].fair, false, semaphore.patterns.[tenant:*].capacity"
     })
-    void areRefusedWithoutACapacity(String property, String missing) {
-        host.withPropertyValues(property)
+    void areRefusedWithoutACapacity(String property, String value, String missing) {
+        host.withInitializer(context ->
+                        TestPropertyValues.of(Map.of(property, value)).applyTo(context))
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .rootCause()
                         .isInstanceOf(SemaphoreConfigurationException.class)
                         .hasMessageStartingWith(missing + " is missing"));
     }
@@ -160,7 +162,6 @@ class DeclaredSemaphoresTests {
         host.withPropertyValues("semaphore.semaphores.eu.capacity=1", "semaphore.semaphores.eu.west.capacity=3")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .rootCause()
                         .isInstanceOf(SemaphoreConfigurationException.class)
                         .hasMessageContaining("semaphore.semaphores.eu.west is not a setting"));
     }

@@ -35,8 +35,6 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
             value = {
                 "semaphore.semaphores.backup.capacity=-1 | semaphore.semaphores.backup.capacity must be at least 0: -1",
                 "semaphore.semaphores.[tenant:a].capacity=-2 | semaphore.semaphores.[tenant:a].capacity must be at least 0: -2",
-                "semaphore.semaphores.backup.wait-time=30s | semaphore.semaphores.backup.capacity is missing",
-                "semaphore.patterns.[tenant:*].fair=false | semaphore.patterns.[tenant:*].capacity is missing",
                 "semaphore.semaphores.[ a].capacity=1 | semaphore.semaphores.[ a] is not valid. The semaphore name must not begin or end with a space",
                 "semaphore.owner=a\u0001b | The semaphore.owner must not contain control characters",
                 "semaphore.table-prefix=a-b | semaphore.table-prefix must be up to 30 letters, digits, _, but is a-b: no table can be named so",

@@ -154,8 +154,8 @@ class LockRegistryAutoConfigurationTests {
         host.withPropertyValues(ENABLED, "semaphore.adapters.spring-integration." + property)
                 .run(context -> assertThat(context)
                         .getFailure()
+                        .hasStackTraceContaining("semaphore.adapters.spring-integration")
                         .rootCause()
-                        .hasMessageContaining("semaphore.adapters.spring-integration")
                         .hasMessageContaining(problem));
     }
 

@@ -126,8 +126,8 @@ class LockProviderAutoConfigurationTests {
         host.withPropertyValues(ENABLED, "semaphore.adapters.shedlock.prefix=jobs*")
                 .run(context -> assertThat(context)
                         .getFailure()
+                        .hasStackTraceContaining("semaphore.adapters.shedlock")
                         .rootCause()
-                        .hasMessageContaining("semaphore.adapters.shedlock")
                         .hasMessageContaining("prefix"));
     }
 
