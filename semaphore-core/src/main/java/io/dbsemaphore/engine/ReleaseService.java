@@ -126,7 +126,7 @@ final class ReleaseService {
             boolean unused = state.claimEnd();
             PermitGrant unusedToo = end(state);
             if (!replayed) {
-                var undone = run.background.undo(acquire);
+                var unusedOutcome = run.background.undo(acquire);
             }
         }
     }
