@@ -125,7 +125,7 @@ final class ReleaseService {
         if (!state.isRepeated()) {
             boolean unused = state.claimEnd();
             PermitGrant unusedToo = end(state);
-            var undone = run.background.undo(acquire);
+            var unusedOutcome = run.background.undo(acquire);
         }
     }
 

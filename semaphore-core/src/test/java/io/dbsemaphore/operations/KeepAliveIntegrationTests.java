@@ -97,19 +97,30 @@ class KeepAliveIntegrationTests {
         AcquireRequest request =
                 AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)).withKeepAlive(false);
 
-        node.semaphores().executeWithoutResult(request, grant -> {
-            PermitGrant next =
-                    other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+        ListAppender<ILoggingEvent> log = listen();
+        try {
+            node.semaphores().executeWithoutResult(request, grant -> {
+                PermitGrant next =
+                        other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
 
-            assertThat(grant.isHeld()).isFalse();
-            assertThat(next.acquiredAt()).isAfterOrEqualTo(grant.expiresAt().orElseThrow());
-            assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("RELEASED");
-            Awaitility.await("the report while the work goes on")
-                    .atMost(SOON)
-                    .until(() -> node.events().subjects("lost").equals(List.of(grant.externalId())));
-        });
+                assertThat(grant.isHeld()).isFalse();
+                assertThat(next.acquiredAt())
+                        .isAfterOrEqualTo(grant.expiresAt().orElseThrow());
+                assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("RELEASED");
+                Awaitility.await("the report while the work goes on")
+                        .atMost(SOON)
+                        .until(() -> node.events().subjects("lost").equals(List.of(grant.externalId())));
+            });
+        } finally {
+            logger().detachAppender(log);
+        }
 
         assertThat(node.events().of("lost")).hasSize(1);
+        assertThat(messages(log, name))
+                .singleElement()
+                .asString()
+                .containsPattern("expired \\d+ ms ago")
+                .contains("PT2S", "withKeepAlive(true)");
         assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
     }
 
@@ -154,10 +165,7 @@ class KeepAliveIntegrationTests {
         AcquireRequest request = AcquireRequest.of(name)
                 .withTtl(Duration.ofSeconds(8)) // long enough for a heartbeat that had ended to be noticed
                 .withMaxHold(Duration.ofSeconds(1));
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold");
-        log.start();
-        logger.addAppender(log);
+        ListAppender<ILoggingEvent> log = listen();
         node.gate().clear(); // the start of the instance has touched the table
         AtomicReference<Duration> late = new AtomicReference<>();
         try {
@@ -176,10 +184,9 @@ class KeepAliveIntegrationTests {
                 assertThat(next.isHeld()).isTrue();
             });
         } finally {
-            logger.detachAppender(log);
+            logger().detachAppender(log);
         }
-        assertThat(List.copyOf(log.list).stream().map(ILoggingEvent::getFormattedMessage))
-                .filteredOn(message -> message.contains("semaphore.max-hold"))
+        assertThat(messages(log, "semaphore.max-hold"))
                 .singleElement()
                 .asString()
                 .contains(name)
@@ -256,6 +263,24 @@ class KeepAliveIntegrationTests {
                             .forEach((name, count) ->
                                     assertThat(SemaphoreRows.held(schema, name)).isEqualTo((long) count));
                 });
+    }
+
+    private static ListAppender<ILoggingEvent> listen() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger().addAppender(log);
+        return log;
+    }
+
+    private static List<String> messages(ListAppender<ILoggingEvent> log, String part) {
+        return List.copyOf(log.list).stream()
+                .map(ILoggingEvent::getFormattedMessage)
+                .filter(message -> message.contains(part))
+                .toList();
+    }
+
+    private static Logger logger() {
+        return (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold");
     }
 
     private static int requestsIn(String renewal) {

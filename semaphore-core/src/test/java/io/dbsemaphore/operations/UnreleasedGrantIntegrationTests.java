@@ -159,16 +159,16 @@ class UnreleasedGrantIntegrationTests {
         assertThat(messages("possible leak, is released")).hasSize(1);
     }
 
-    /** The TTL is no multiple of the maximum hold: the last renewal is shorter than the others. */
+    /** The only renewal, after a third of the TTL, would reach beyond the maximum hold by more than two seconds. */
     @Test
     void endsAtItsMaximumHoldExactly() {
         String name = other.semaphore(1);
         AcquireRequest request = AcquireRequest.of(name)
-                .withTtl(Duration.ofSeconds(3))
-                .withMaxHold(Duration.ofSeconds(5))
+                .withTtl(Duration.ofSeconds(9))
+                .withMaxHold(Duration.ofMillis(9_500))
                 .withKeepAlive(true);
         PermitGrant grant = other.semaphores().acquire(request);
-        Instant end = grant.acquiredAt().plusSeconds(5);
+        Instant end = grant.acquiredAt().plusMillis(9_500);
 
         PermitGrant next =
                 node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(Duration.ofSeconds(30)));

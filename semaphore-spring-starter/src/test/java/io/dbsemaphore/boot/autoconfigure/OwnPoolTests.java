@@ -154,6 +154,7 @@ class OwnPoolTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
+                .contains("add the dependency com.h2database:h2 instead")
                 .contains("spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName())
                 .contains("semaphore.datasource.url");
     }

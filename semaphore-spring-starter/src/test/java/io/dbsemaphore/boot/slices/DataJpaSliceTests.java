@@ -2,16 +2,24 @@ package io.dbsemaphore.boot.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.data.jpa.test.autoconfigure.DataJpaTest;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.context.NestedTestConfiguration;
@@ -24,11 +32,23 @@ class DataJpaSliceTests {
 
     private static final String UNLIMITED = "held true, one more true";
     private static final String LIMITED = "held true, one more false";
+    private static final Logger LIBRARY = (Logger) LoggerFactory.getLogger("io.dbsemaphore.boot.autoconfigure");
+
+    @BeforeAll
+    static void logInfo() {
+        LIBRARY.setLevel(Level.INFO);
+    }
+
+    @AfterAll
+    static void logAsBefore() {
+        LIBRARY.setLevel(null);
+    }
 
     @Nested
     @NestedTestConfiguration(NestedTestConfiguration.EnclosingConfiguration.OVERRIDE)
     @DataJpaTest(properties = {"spring.liquibase.enabled=false", "spring.flyway.enabled=false"})
     @Import(Backups.Controller.class)
+    @ExtendWith(OutputCaptureExtension.class)
     class Alone {
 
         @Autowired
@@ -38,9 +58,15 @@ class DataJpaSliceTests {
         private ApplicationContext context;
 
         @Test
-        void runsUnderPermitsThatNobodyCounts() {
+        void runsUnderPermitsThatNobodyCounts(CapturedOutput output) {
             assertThat(backups.backUp()).isEqualTo(UNLIMITED);
+            assertThat(backups.backUp()).isEqualTo(UNLIMITED);
+
             assertThat(context.getBeanNamesForType(SemaphoreEngine.class)).isEmpty();
+            assertThat(output.getOut().lines().filter(line -> line.contains("without being counted")))
+                    .singleElement()
+                    .asString()
+                    .contains("INFO", "[backup]", "@SpringBootTest");
         }
     }
 
