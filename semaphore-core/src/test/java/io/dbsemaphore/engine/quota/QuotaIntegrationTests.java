@@ -87,6 +87,29 @@ class QuotaIntegrationTests extends ReuseFixture {
         }
     }
 
+    /** The permit may have been taken away after the database was asked, and before its answer came. */
+    @Test
+    void theReuseTimeCountsFromTheQuestionToTheDatabase() {
+        Duration reuse = Duration.ofSeconds(2);
+        Node one = node(reuse);
+        useAll(one, List.of(name));
+        PermitGrant use = one.semaphores().acquire(request());
+        Pause answer = one.gate().pauseAfter("'HELD'");
+        answer.awaitReached(SOON);
+        LockSupport.parkNanos(reuse.toNanos());
+        Pause next = one.gate().pauseBefore("'HELD'");
+        answer.open();
+        next.awaitReached(SOON); // the answer has come
+        try {
+            use.release();
+            try (PermitGrant grant = one.semaphores().acquire(request())) {
+                assertThat(grant.isReused()).isFalse();
+            }
+        } finally {
+            next.open();
+        }
+    }
+
     @Measured
     @Test
     void manyPermitsAreConfirmedByFewStatements() {
@@ -193,20 +216,26 @@ class QuotaIntegrationTests extends ReuseFixture {
     }
 
     /** One is idle, one needs a tenth, one needs all that is left. */
+    @Measured
     @Test
-    void whatOneInstanceDoesNotNeedMovesToAnother() throws Exception {
+    void whatOneInstanceDoesNotNeedMovesToAnother() {
         String wide = cluster.semaphore(30);
         Node idle = node(R);
         Node little = node(R);
         Node much = node(R);
         acquireAll(idle, wide, 30).forEach(PermitGrant::release);
 
+        long begun = System.nanoTime();
         List<PermitGrant> few = acquireAll(little, wide, 3);
         List<PermitGrant> many = acquireAll(much, wide, 27);
 
+        Duration took = Duration.ofNanos(System.nanoTime() - begun);
         assertThat(cluster.held(wide)).isEqualTo(30);
         few.forEach(PermitGrant::release);
         many.forEach(PermitGrant::release);
+        Measurement.check(() -> assertThat(took)
+                .as("within the reuse time and a poll, not eight times the reuse time")
+                .isLessThan(R.multipliedBy(4)));
     }
 
     @Measured
@@ -295,6 +324,42 @@ class QuotaIntegrationTests extends ReuseFixture {
                     .semaphores()
                     .acquire(AcquireRequest.of(one).exclusive().withWaitTime(SOON))
                     .release();
+        }
+        stop.set(true);
+        Concurrently.get(busy);
+    }
+
+    /** It collects them while callers of two instances reuse them. */
+    @Test
+    void aCallerOfAllPermitsOfSeveralNamesHasThemAlone() throws Exception {
+        String one = cluster.semaphore(4);
+        String two = cluster.semaphore(4);
+        List<Node> both = List.of(node(R), node(R));
+        AtomicInteger atWork = new AtomicInteger();
+        Future<?> busy = Concurrently.async(() -> {
+            Concurrently.run(8, TIME, thread -> {
+                while (!stop.get()) {
+                    try (PermitGrant grant = both.get(thread % 2)
+                            .semaphores()
+                            .acquire(request(thread % 4 < 2 ? one : two).withWaitTime(TIME))) {
+                        atWork.incrementAndGet();
+                        LockSupport.parkNanos(200_000);
+                        atWork.decrementAndGet();
+                    }
+                }
+            });
+            return true;
+        });
+        await().atMost(SOON).until(() -> atWork.get() > 0);
+        for (int i = 0; i < 4; i++) {
+            try (PermitGrant grant = both.get(i % 2)
+                    .semaphores()
+                    .acquire(AcquireRequest.of(one, two).exclusive().withWaitTime(SOON))) {
+                for (int look = 0; look < 50; look++) {
+                    assertThat(atWork).as("others at work").hasValue(0);
+                    LockSupport.parkNanos(1_000_000);
+                }
+            }
         }
         stop.set(true);
         Concurrently.get(busy);

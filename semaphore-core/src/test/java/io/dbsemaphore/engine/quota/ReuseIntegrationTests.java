@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -145,6 +146,49 @@ class ReuseIntegrationTests extends ReuseFixture {
                 assertThat(grant.isReused()).as(different.toString()).isFalse();
             }
         }
+    }
+
+    @Test
+    void anIdlePermitIsKeptAlive() {
+        AcquireRequest brief = request().withTtl(Duration.ofSeconds(3));
+        node.semaphores().acquire(brief).release();
+
+        LockSupport.parkNanos(Duration.ofSeconds(5).toNanos());
+
+        try (PermitGrant grant = node.semaphores().acquire(brief)) {
+            assertThat(grant.isReused()).isTrue();
+            assertThat(grant.isHeld()).isTrue();
+        }
+    }
+
+    /** Also the last one, which begins shortly before the maximum hold has passed since the grant. */
+    @Test
+    void eachUseHasItsMaximumHold() {
+        AcquireRequest limited = request().withTtl(Duration.ofSeconds(3)).withMaxHold(Duration.ofSeconds(5));
+        node.semaphores().acquire(limited).release();
+        LockSupport.parkNanos(Duration.ofSeconds(4).toNanos());
+
+        try (PermitGrant grant = node.semaphores().acquire(limited)) {
+            assertThat(grant.isReused()).isTrue();
+            LockSupport.parkNanos(Duration.ofSeconds(4).toNanos());
+            assertThat(grant.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void noPermitIsKeptIdleWhileACallerOfSeveralNamesWaits() throws Exception {
+        String full = cluster.semaphore(1);
+        PermitGrant taken = other.semaphores().acquire(request(full));
+        PermitGrant held = acquire(node);
+        CompletableFuture<PermitGrant> both =
+                node.semaphores().acquireAsync(AcquireRequest.of(name, full).withWaitTime(Duration.ofSeconds(60)));
+        awaitWaiting(1);
+
+        held.release();
+
+        assertThat(cluster.held(name)).isZero();
+        taken.release();
+        Concurrently.get(both).release();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dbsemaphore.AcquireRequest;
@@ -17,12 +18,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +38,9 @@ class ReuseProcessesIntegrationTests {
     private static final Duration START = Duration.ofSeconds(60);
     private static final Duration WAIT_TIME = Duration.ofSeconds(40);
     private static final String NAME = "partner";
+
+    /** So long that an idle permit which is not asked for would stay for longer than any caller may take. */
+    private static final Duration DEMAND_REUSE = Duration.ofMillis(400);
 
     private final Schema schema = TestDatabase.createForProcesses().migrate();
     private final Node node = new Node(schema.newPool(8), ReusingProcess.settings(Duration.ZERO));
@@ -81,7 +87,8 @@ class ReuseProcessesIntegrationTests {
     @Slow
     @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     @Test
-    void neverUseMoreThanTheCapacityWhileTheyAreKilledAndFrozen(@TempDir Path directory) throws Exception {
+    void neverUseMoreThanTheCapacityWhileTheyAreKilledAndFrozen(@TempDir Path directory, TestReporter reporter)
+            throws Exception {
         int capacity = 12;
         Duration length = Duration.ofSeconds(Integer.getInteger("semaphore.test.reuse-attack-seconds", 20));
         node.admin().setCapacity(NAME, capacity, "test", "many permits");
@@ -112,10 +119,79 @@ class ReuseProcessesIntegrationTests {
             }
         }
 
+        reporter.publishEntry(Map.of(
+                "acquires", String.valueOf(slots.get(0).total()),
+                "refusals", String.valueOf(slots.get(0).refusals()),
+                "most at work", String.valueOf(slots.get(0).peak())));
         assertThat(slots.get(0).peak())
                 .as("the most at work at once, of %,d acquires", slots.get(0).total())
                 .isBetween(capacity / 2, capacity);
         assertThat(slots.get(0).total()).as("acquires").isGreaterThan(100_000);
+    }
+
+    /** One has all permits and needs none any more, one needs ten for a tenth of the time, and one needs twenty all the time. */
+    @Slow
+    @Measured
+    @Test
+    void eachThatNeedsPermitsHasThemBesideOneThatNeedsNone(@TempDir Path directory) {
+        node.admin().setCapacity(NAME, 30, "test", "many permits");
+        Path file = directory.resolve("at-work");
+        SharedCounter little = new SharedCounter(file, 0);
+        SharedCounter much = new SharedCounter(file, 1);
+        List<ChildJvm> three =
+                Stream.generate(() -> process(DEMAND_REUSE)).limit(3).toList();
+        three.forEach(process -> {
+            process.send("fill " + NAME + " 30");
+            process.awaitLine("FILLED", START);
+        });
+
+        three.get(0).send("demand %s 10 300 2700 20 true 15 %s 0".formatted(NAME, file));
+        three.get(1).send("demand %s 20 15000 0 20 true 15 %s 1".formatted(NAME, file));
+
+        await().atMost(Duration.ofSeconds(14))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> little.current() == 10 && much.current() == 20);
+        assertMovesWithinTheReuseTimeAndAPoll(three.subList(0, 2));
+        assertThat(little.peak()).as("the most at work at once").isEqualTo(30);
+    }
+
+    /** All callers are in one process, for a second, and then in the next one. */
+    @Slow
+    @Measured
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void demandMovesFromOneToTheNextEachSecond(boolean waits, @TempDir Path directory) {
+        node.admin().setCapacity(NAME, 8, "test", "several permits");
+        Path file = directory.resolve("at-work");
+        List<ChildJvm> three =
+                Stream.generate(() -> process(DEMAND_REUSE)).limit(3).toList();
+        three.forEach(process -> {
+            process.send("fill " + NAME + " 8");
+            process.awaitLine("FILLED", START);
+        });
+
+        for (int slot = 0; slot < three.size(); slot++) {
+            three.get(slot).send("demand %s 8 1000 2000 1 %s 12 %s %d".formatted(NAME, waits, file, slot));
+        }
+
+        assertMovesWithinTheReuseTimeAndAPoll(three);
+        assertThat(new SharedCounter(file, 0).peak())
+                .as("the most at work at once")
+                .isBetween(6, 8);
+    }
+
+    /** What is idle in one of them is in use in another at the latest after the reuse time and a poll of that one. */
+    private static void assertMovesWithinTheReuseTimeAndAPoll(List<ChildJvm> processes) {
+        List<String[]> results = processes.stream()
+                .map(process -> process.awaitLine("DEMANDED", START).split(" "))
+                .toList();
+        assertThat(results).allSatisfy(result -> assertThat(Integer.parseInt(result[1]))
+                .as("uses")
+                .isGreaterThan(100));
+        Measurement.check(() -> assertThat(results).allSatisfy(result -> assertThat(Integer.parseInt(result[2]))
+                .as("milliseconds until a caller had its permit")
+                .isLessThan((int) DEMAND_REUSE.plusMillis(1_000).toMillis())));
     }
 
     private ChildJvm hammer(Path file, int slot) {

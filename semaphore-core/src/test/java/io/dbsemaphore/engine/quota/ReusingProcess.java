@@ -19,8 +19,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * The main class of processes that reuse permits. It does what it reads:
@@ -30,6 +32,10 @@ import java.util.concurrent.locks.LockSupport;
  *   <li>{@code release} releases that, and says {@code RELEASED} and the outcome
  *   <li>{@code try NAME} acquires without a wait time and says {@code GRANTED} or {@code REFUSED}
  *   <li>{@code work NAME THREADS SECONDS FILE SLOT} says {@code WORKED}, how often, and how often with a reused permit
+ *   <li>{@code fill NAME COUNT} acquires so many permits, releases them all, and says {@code FILLED}
+ *   <li>{@code demand NAME THREADS ON OFF HOLD WAIT SECONDS FILE SLOT} acquires on so many threads for ON of every ON + OFF milliseconds,
+ *       one slot after the other, and holds each permit for HOLD milliseconds; with a wait time, or again and again without one. It says
+ *       {@code DEMANDED}, how often, and how many milliseconds it took at most until a caller had its permit
  *   <li>{@code hammer NAME THREADS FILE SLOT} acquires and releases as fast as possible until the process ends
  * </ul>
  */
@@ -76,6 +82,16 @@ final class ReusingProcess {
                         Integer.parseInt(words[2]),
                         Integer.parseInt(words[3]),
                         new SharedCounter(Path.of(words[4]), Integer.parseInt(words[5])));
+            case "fill" -> fill(words[1], Integer.parseInt(words[2]));
+            case "demand" ->
+                demand(
+                        request(words[1])
+                                .withWaitTime(Boolean.parseBoolean(words[6]) ? Duration.ofSeconds(30) : Duration.ZERO),
+                        Integer.parseInt(words[2]),
+                        new Phases(Long.parseLong(words[3]), Long.parseLong(words[4]), Integer.parseInt(words[9])),
+                        Duration.ofMillis(Long.parseLong(words[5])),
+                        Duration.ofSeconds(Long.parseLong(words[7])),
+                        new SharedCounter(Path.of(words[8]), Integer.parseInt(words[9])));
             case "hammer" ->
                 hammer(
                         words[1],
@@ -121,6 +137,48 @@ final class ReusingProcess {
         return "WORKED " + uses + " " + reuses;
     }
 
+    private String fill(String name, int count) {
+        AcquireRequest request = request(name).withWaitTime(Duration.ofSeconds(30));
+        Stream.generate(() -> semaphores.acquire(request)).limit(count).toList().forEach(PermitGrant::release);
+        return "FILLED";
+    }
+
+    private String demand(
+            AcquireRequest request, int threads, Phases phases, Duration hold, Duration length, SharedCounter atWork) {
+        LongAdder uses = new LongAdder();
+        LongAccumulator longest = new LongAccumulator(Math::max, 0);
+        long end = System.nanoTime() + length.toNanos();
+        Concurrently.run(threads, length.plusSeconds(40), thread -> {
+            while (System.nanoTime() < end) {
+                LockSupport.parkNanos(phases.nanosToBegin());
+                long begun = System.nanoTime();
+                Optional<PermitGrant> granted = semaphores.tryAcquire(request);
+                while (granted.isEmpty() && System.nanoTime() < end) {
+                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+                    granted = semaphores.tryAcquire(request);
+                }
+                longest.accumulate(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun));
+                granted.ifPresent(grant -> {
+                    atWork.enter(1);
+                    LockSupport.parkNanos(hold.toNanos());
+                    atWork.leave(1);
+                    uses.increment();
+                    grant.release();
+                });
+            }
+        });
+        return "DEMANDED " + uses + " " + longest;
+    }
+
+    /** When the callers of a process are active, by the clock that all processes have. */
+    private record Phases(long onMillis, long offMillis, int slot) {
+
+        long nanosToBegin() {
+            long at = Math.floorMod(System.currentTimeMillis() - slot * onMillis, onMillis + offMillis);
+            return at < onMillis ? 0 : TimeUnit.MILLISECONDS.toNanos(onMillis + offMillis - at);
+        }
+    }
+
     /** Every second thread holds its permit for a moment, so that many are in use at once. */
     private String hammer(String name, int threads, SharedCounter atWork) {
         for (int i = 0; i < threads; i++) {
@@ -140,6 +198,9 @@ final class ReusingProcess {
                 granted = semaphores.tryAcquire(request);
             } catch (RuntimeException failure) { // the process was frozen, or another one locks the row
                 System.out.println("FAILED " + failure);
+            }
+            if (granted.isEmpty()) {
+                atWork.refuse();
             }
             granted.ifPresent(grant -> {
                 atWork.enter(1);

@@ -27,7 +27,8 @@ final class SharedCounter {
 
     private static final int PEAK = 64;
     private static final int TOTALS = 128;
-    private static final int SIZE = TOTALS + SLOTS * 64;
+    private static final int REFUSALS = TOTALS + SLOTS * 64;
+    private static final int SIZE = REFUSALS + SLOTS * 64;
 
     private final MappedByteBuffer memory;
     private final int slot;
@@ -57,6 +58,16 @@ final class SharedCounter {
         long unused = (long) LONG.getAndAdd(memory, CURRENT, -((long) count << (slot * BITS)));
     }
 
+    /** Counts a caller that was refused. */
+    void refuse() {
+        long unused = (long) LONG.getAndAdd(memory, REFUSALS + slot * 64, 1L);
+    }
+
+    /** How many are at work in the process of this slot. */
+    int current() {
+        return (int) (((long) LONG.getVolatile(memory, CURRENT) >>> (slot * BITS)) & MASK);
+    }
+
     /** Nobody is at work in the process of this slot any more, which was killed. */
     void clear() {
         long current = (long) LONG.getVolatile(memory, CURRENT);
@@ -79,10 +90,19 @@ final class SharedCounter {
 
     /** How often anybody began to work, in all processes. */
     long total() {
-        long total = 0;
+        return sumFrom(TOTALS);
+    }
+
+    /** How many callers were refused, in all processes. */
+    long refusals() {
+        return sumFrom(REFUSALS);
+    }
+
+    private long sumFrom(int offset) {
+        long sum = 0;
         for (int each = 0; each < SLOTS; each++) {
-            total += (long) LONG.getVolatile(memory, TOTALS + each * 64);
+            sum += (long) LONG.getVolatile(memory, offset + each * 64);
         }
-        return total;
+        return sum;
     }
 }

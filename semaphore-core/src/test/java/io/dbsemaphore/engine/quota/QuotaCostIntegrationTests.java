@@ -1,0 +1,184 @@
+package io.dbsemaphore.engine.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an instance costs the database while its callers use permits at full speed. */
+@Slow
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class QuotaCostIntegrationTests extends ReuseFixture {
+
+    private static final Duration R = Duration.ofMillis(250);
+    private static final Duration TIME = Duration.ofSeconds(280);
+    private static final Duration MEASURED = Duration.ofSeconds(3);
+
+    private final AtomicBoolean stop = new AtomicBoolean();
+
+    @AfterEach
+    void stopCallers() {
+        stop.set(true);
+    }
+
+    /** Whatever the number of uses: at full speed, or with a pause of a millisecond after each. */
+    @Measured
+    @ParameterizedTest
+    @ValueSource(ints = {1, 0})
+    void aThousandPermitsInUseCostTwentyStatementsASecond(int pauseMillis, TestReporter reporter) throws Exception {
+        stop.set(false);
+        List<String> names = cluster.semaphores(1_000, 64);
+        Node one = node(R);
+        LongAdder uses = new LongAdder();
+        Future<Boolean> busy = async(32, thread -> {
+            String any = names.get(ThreadLocalRandom.current().nextInt(names.size()));
+            one.semaphores().acquire(request(any).withWaitTime(SOON)).release();
+            uses.increment();
+            if (pauseMillis > 0) {
+                LockSupport.parkNanos(Duration.ofMillis(pauseMillis).toNanos());
+            }
+        });
+        awaitAllReused();
+
+        Cost cost = Cost.of(one, uses);
+
+        stop.set(true);
+        assertThat(Concurrently.get(busy)).isTrue();
+        cost.publish(reporter);
+        Measurement.check(() ->
+                assertThat(cost.statements()).as("statements a second: %s", cost).isLessThanOrEqualTo(20));
+    }
+
+    @Measured
+    @Test
+    void fiveHundredPermitsInUseCostTwentyGrantsAndReleasesASecond(TestReporter reporter) throws Exception {
+        stop.set(false);
+        String wide = cluster.semaphore(500);
+        Node one = node(R);
+        LongAdder uses = new LongAdder();
+        PeakCounter inUse = new PeakCounter();
+        Future<Boolean> busy = async(500, thread -> {
+            try (PermitGrant grant = one.semaphores().acquire(request(wide).withWaitTime(SOON))) {
+                inUse.enter();
+                LockSupport.parkNanos(20_000_000);
+                inUse.leave();
+                uses.increment();
+            }
+        });
+        awaitAllReused();
+
+        Cost cost = Cost.of(one, uses);
+
+        stop.set(true);
+        assertThat(Concurrently.get(busy)).isTrue();
+        cost.publish(reporter);
+        assertThat(inUse.peak()).as("the most in use at once").isBetween(400, 500);
+        Measurement.check(() -> assertThat(cost.grants() + cost.releases())
+                .as("grants and releases a second: %s", cost)
+                .isLessThanOrEqualTo(20));
+    }
+
+    /** At most half is in use. Threads pause at times, so that idle permits go back. More with -Dsemaphore.test.reuse-acquires. */
+    @ParameterizedTest
+    @ValueSource(ints = {50, 250})
+    void noCallerIsRefusedWhileHalfOfThePermitsAreNotInUse(int reuseMillis, TestReporter reporter) throws Exception {
+        long wanted = Long.getLong("semaphore.test.reuse-acquires", 10_000_000);
+        int threads = 8;
+        String wide = cluster.semaphore(2 * threads);
+        Duration reuse = Duration.ofMillis(reuseMillis);
+        Node one = node(reuse);
+        LongAdder uses = new LongAdder();
+        LongAdder transactions = new LongAdder();
+        LongAdder refused = new LongAdder();
+        Future<Boolean> busy = async(threads, thread -> {
+            Optional<PermitGrant> granted = one.semaphores().tryAcquire(request(wide));
+            granted.filter(grant -> !grant.isReused()).ifPresent(grant -> transactions.increment());
+            granted.ifPresentOrElse(PermitGrant::release, refused::increment);
+            uses.increment();
+            if (ThreadLocalRandom.current().nextInt(100_000) == 0) {
+                LockSupport.parkNanos(reuse.multipliedBy(9).toNanos());
+            }
+        });
+
+        await().atMost(TIME).until(() -> uses.sum() >= wanted);
+
+        stop.set(true);
+        assertThat(Concurrently.get(busy)).isTrue();
+        reporter.publishEntry(Map.of(
+                "acquires", uses.toString(), "transactions", transactions.toString(), "refused", refused.toString()));
+        assertThat(transactions.sum()).as("acquires by a transaction").isGreaterThan(threads);
+        assertThat(refused.sum()).as("refused of %s", uses).isZero();
+    }
+
+    private Future<Boolean> async(int threads, Concurrently.Action action) {
+        return Concurrently.async(() -> {
+            Concurrently.run(threads, TIME, thread -> {
+                while (!stop.get()) {
+                    action.run(thread);
+                }
+            });
+            return true;
+        });
+    }
+
+    /** Until nearly all acquires are served without a transaction. */
+    private static void awaitAllReused() {
+        await().atMost(Duration.ofSeconds(60)).until(() -> {
+            long before = Cost.requests("'ACQUIRED', 'RELEASED'");
+            LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
+            return before > 0 && Cost.requests("'ACQUIRED', 'RELEASED'") - before < 20;
+        });
+    }
+
+    /** What an instance did in a second. */
+    private record Cost(double uses, double statements, double grants, double releases) {
+
+        static Cost of(Node node, LongAdder uses) {
+            node.gate().clear();
+            long used = uses.sum();
+            long requests = requests("'ACQUIRED', 'RELEASED'");
+            long released = requests("'RELEASED'");
+            long begun = System.nanoTime();
+            LockSupport.parkNanos(MEASURED.toNanos());
+            double seconds = (System.nanoTime() - begun) / 1e9;
+            return new Cost(
+                    (uses.sum() - used) / seconds,
+                    node.gate().statements().size() / seconds,
+                    (requests("'ACQUIRED', 'RELEASED'") - requests) / seconds,
+                    (requests("'RELEASED'") - released) / seconds);
+        }
+
+        static long requests(String states) {
+            return Objects.requireNonNull(cluster.schema()
+                    .jdbc()
+                    .queryForObject(
+                            "select count(*) from permit_request where state in (" + states + ")", Long.class));
+        }
+
+        void publish(TestReporter reporter) {
+            reporter.publishEntry("a second", toString());
+        }
+    }
+}
