@@ -137,7 +137,7 @@ record EngineDatabase(
         boolean lost = false;
         while (true) {
             try {
-                persistence.admin().touchTables();
+                persistence.admin().touchTables(SemaphorePersistence.ENTITIES);
                 return;
             } catch (RuntimeException failure) {
                 boolean again = SqlErrors.isLockWait(failure)

@@ -197,8 +197,8 @@ public final class AdminTransactions {
     }
 
     /** Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. */
-    public void touchTables() {
-        transaction.run(() -> TableCheck.touch(tables.sql(), SemaphorePersistence.ENTITIES));
+    public void touchTables(List<Class<?>> entities) {
+        transaction.run(() -> TableCheck.touch(tables.sql(), entities));
     }
 
     private Optional<LockedSemaphore> lock(String name) {

@@ -308,7 +308,7 @@ final class Settlement {
     }
 
     private static RuntimeException reported(Throwable failure) {
-        Throwable cause = failure instanceof CommitOutcomeUnknownException commit ? commit.translatedCause() : failure;
+        Throwable cause = TransactionFailures.forCaller(failure);
         return cause instanceof RuntimeException exception
                 ? exception
                 : new IllegalStateException("A grant failed: " + failure, failure);
@@ -417,8 +417,7 @@ final class Settlement {
             if (Retries.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {
                 tryAgain(release, BackOff.RETRIES.after(attempts));
             } else {
-                release.decide(
-                        failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure);
+                release.decide(TransactionFailures.forCaller(failure));
             }
         }
     }

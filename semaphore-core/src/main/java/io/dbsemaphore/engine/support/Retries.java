@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
@@ -45,9 +44,7 @@ public final class Retries {
                 return transaction.get();
             } catch (RuntimeException failure) {
                 if (!isWorthAnotherAttempt(failure, made, System.nanoTime() - startedAt)) {
-                    throw failure instanceof CommitOutcomeUnknownException unknown
-                            ? unknown.translatedCause()
-                            : failure;
+                    throw (RuntimeException) TransactionFailures.forCaller(failure);
                 }
                 Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
                 listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));

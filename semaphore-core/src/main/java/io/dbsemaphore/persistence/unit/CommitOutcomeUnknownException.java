@@ -8,10 +8,4 @@ public final class CommitOutcomeUnknownException extends RuntimeException {
     CommitOutcomeUnknownException(Throwable cause) {
         super("The database did not answer a commit", cause);
     }
-
-    /** The failure of the connection, as a caller gets it. */
-    public RuntimeException translatedCause() {
-        Throwable cause = getCause();
-        return cause == null ? this : TransactionFailures.translate(cause);
-    }
 }

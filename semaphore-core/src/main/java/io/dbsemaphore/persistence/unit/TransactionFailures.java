@@ -46,6 +46,12 @@ public final class TransactionFailures {
                 || SqlErrors.isReadOnly(failure);
     }
 
+    /** The failure as a caller gets it: that of the connection instead of an unknown outcome of a commit. */
+    public static Throwable forCaller(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CommitOutcomeUnknownException && cause != null ? translate(cause) : failure;
+    }
+
     /**
      * Returns the exception to throw instead: one of Spring's, by the {@linkplain SqlErrorKind kind} of the driver's innermost error, so
      * that a cause leads to the same exception on every database. Neither repositories that are created without a container nor a failed
