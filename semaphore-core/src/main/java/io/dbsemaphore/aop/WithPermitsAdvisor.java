@@ -7,7 +7,6 @@ import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -22,7 +21,6 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.aot.AbstractAotProcessor;
-import org.springframework.core.MethodClassKey;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.util.ClassUtils;
 
@@ -54,7 +52,6 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     /** Each guard is created once, after everything that can be checked at start-up has been checked. */
     private final transient Map<Class<?>, Map<Signature, MethodGuard>> byClass = new ConcurrentHashMap<>();
 
-    private final transient Map<MethodClassKey, Optional<MethodGuard>> byMethod = new ConcurrentHashMap<>();
     private final transient Map<String, String> literalNames = new ConcurrentHashMap<>();
     private final transient Supplier<? extends SemaphoreOperations> supplier;
     private final transient BeanFactory beanFactory;
@@ -106,7 +103,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return isAheadOfTime() || find(method, targetClass).isPresent();
+        return isAheadOfTime() || find(method, targetClass) != null;
     }
 
     private static boolean isAheadOfTime() {
@@ -126,14 +123,10 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     }
 
     /** The guard of a method, which may be declared by an interface or a superclass. */
-    private Optional<MethodGuard> find(Method method, @Nullable Class<?> targetClass) {
+    private @Nullable MethodGuard find(Method method, @Nullable Class<?> targetClass) {
         Class<?> type = targetClass == null ? method.getDeclaringClass() : targetClass;
         Map<Signature, MethodGuard> guards = guardsOf(type);
-        if (guards.isEmpty()) {
-            return Optional.empty();
-        }
-        return byMethod.computeIfAbsent(
-                new MethodClassKey(method, type), key -> Optional.ofNullable(guards.get(Signature.of(method, type))));
+        return guards.isEmpty() ? null : guards.get(Signature.of(method, type));
     }
 
     private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
@@ -143,9 +136,11 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         }
         // The class that the pointcut was asked about: a target may be a proxy of interfaces that its own target lacks
         Class<?> targetClass = target == null ? invocation.getMethod().getDeclaringClass() : target.getClass();
-        MethodGuard guard = find(invocation.getMethod(), targetClass)
-                .orElseThrow(() -> new IllegalStateException(
-                        "No @WithPermits applies to " + invocation.getMethod() + " of " + targetClass.getName()));
+        MethodGuard guard = find(invocation.getMethod(), targetClass);
+        if (guard == null) {
+            throw new IllegalStateException(
+                    "No @WithPermits applies to " + invocation.getMethod() + " of " + targetClass.getName());
+        }
         return guard.invoke(invocation);
     }
 
@@ -154,7 +149,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         Class<?> targetClass = proxy.getTargetClass();
         return targetClass != null
                 && Stream.of(proxy.getAdvisors()).anyMatch(advisor -> advisor == this)
-                && find(method, targetClass).isPresent();
+                && find(method, targetClass) != null;
     }
 
     /** @throws IllegalStateException if an annotation of the class cannot work */

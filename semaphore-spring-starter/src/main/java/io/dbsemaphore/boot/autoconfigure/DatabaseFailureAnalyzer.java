@@ -218,15 +218,13 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
         if (network instanceof ConnectException) {
             return "Nothing listens at that host and port. Start the database, or correct spring.datasource.url.";
         }
-        Optional<SQLException> error = SqlErrors.root(failure);
-        if (error.map(SQLException::getSQLState)
-                .filter(state -> state.startsWith("28"))
-                .isPresent()) {
+        SQLException error = SqlErrors.root(failure).orElse(null);
+        String state = error == null ? "" : String.valueOf(error.getSQLState());
+        if (state.startsWith("28")) {
             return "The database rejects the user or the password. Correct spring.datasource.username and"
                     + " spring.datasource.password.";
         }
-        if (error.filter(refused -> refused.getErrorCode() == 1049 || "3D000".equals(refused.getSQLState()))
-                .isPresent()) {
+        if (state.equals("3D000") || (error != null && error.getErrorCode() == 1049)) {
             return "The server has no database of that name. Create it, or correct spring.datasource.url.";
         }
         return "Check that the database runs, and correct spring.datasource.url, spring.datasource.username and"

@@ -62,8 +62,7 @@ final class OwnChangelog {
                             + " the property.");
         }
         try {
-            String product =
-                    JdbcUtils.extractDatabaseMetaData(dataSource, DatabaseMetaData::getDatabaseProductName);
+            String product = JdbcUtils.extractDatabaseMetaData(dataSource, DatabaseMetaData::getDatabaseProductName);
             if (product.equals("MySQL")) {
                 createChangeLogTable(new JdbcTemplate(dataSource));
             }
@@ -78,7 +77,10 @@ final class OwnChangelog {
             liquibase.setShowSummary(UpdateSummaryEnum.OFF);
             liquibase.setAnalyticsEnabled(false);
             liquibase.afterPropertiesSet();
-        } catch (Exception failure) { // of Liquibase, the database or the pool; a LiquibaseException would be loaded with this class
+        } catch (
+                Exception
+                        failure) { // of Liquibase, the database or the pool; a LiquibaseException would be loaded with
+            // this class
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))

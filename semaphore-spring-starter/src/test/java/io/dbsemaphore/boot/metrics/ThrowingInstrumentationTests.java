@@ -83,7 +83,8 @@ class ThrowingInstrumentationTests {
     @ParameterizedTest
     @EnumSource
     void handlersDoNotChangeTheResult(Moment moment) {
-        assertThat(observed(throwingAt(moment), answering(refusal)).acquire(REQUEST)).isSameAs(refusal);
+        assertThat(observed(throwingAt(moment), answering(refusal)).acquire(REQUEST))
+                .isSameAs(refusal);
     }
 
     @ParameterizedTest
