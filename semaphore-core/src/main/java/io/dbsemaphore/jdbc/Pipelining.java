@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.ClassUtils;
 
 /**
  * Whether several statements are sent at once to the sessions of a pool. A filter of the pool, a proxy or a firewall
@@ -21,9 +20,6 @@ import org.springframework.util.ClassUtils;
 final class Pipelining {
 
     private static final Logger log = LoggerFactory.getLogger(Pipelining.class);
-
-    private static final boolean CONNECTOR_J = isPresent("com.mysql.cj.NativeSession");
-    private static final boolean PGJDBC = isPresent("org.postgresql.PGConnection");
 
     private static final Set<Integer> REFUSED_BY_MYSQL = Set.of(
             1064, // syntax error: the text is parsed as one statement
@@ -45,19 +41,16 @@ final class Pipelining {
         }
         try {
             return switch (database) {
-                case MYSQL -> CONNECTOR_J ? ConnectorJ.enable(connection) : null;
-                case POSTGRESQL -> PGJDBC ? PgJdbc.enable(connection) : null;
+                case MYSQL -> ConnectorJ.enable(connection);
+                case POSTGRESQL -> PgJdbc.enable(connection);
                 // MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
                 case MARIADB, H2 -> null;
             };
         } catch (SQLException | RuntimeException | LinkageError unable) {
+            // a LinkageError where another driver is used, and this one's classes are missing
             log.debug("Statements are sent one by one", unable);
             return null;
         }
-    }
-
-    private static boolean isPresent(String driver) {
-        return ClassUtils.isPresent(driver, Pipelining.class.getClassLoader());
     }
 
     boolean isOn() {

@@ -8,8 +8,8 @@ import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.admin.SemaphoreInUseException;
-import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
@@ -202,7 +202,8 @@ public final class AdminTransactions {
     }
 
     private Optional<LockedSemaphore> lock(String name) {
-        Optional<Supplier<List<LockedSemaphore>>> locked = semaphores.findId(name).map(semaphores::lock);
+        Optional<Supplier<List<LockedSemaphore>>> locked =
+                semaphores.findId(name).map(semaphores::lock);
         tables.sql().flush();
         return locked.flatMap(rows -> rows.get().stream().findFirst());
     }

@@ -138,8 +138,8 @@ final class RequestReclaim {
         List<ReclaimedRequest> released = new ArrayList<>();
         List<Long> oldest = requests.findOldestExpired(PAGE);
         if (!oldest.isEmpty()) {
-            released.addAll(release(
-                    permits.findRequestsHolding(oldest, Shortfall.ids(shortfalls)), ReclaimReason.expired()));
+            released.addAll(
+                    release(permits.findRequestsHolding(oldest, Shortfall.ids(shortfalls)), ReclaimReason.expired()));
         }
         List<Shortfall> due = shortfalls.stream()
                 .filter(each -> isShort(each, released) && scans.recent(each).isEmpty())

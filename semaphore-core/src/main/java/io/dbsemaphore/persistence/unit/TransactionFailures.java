@@ -55,24 +55,18 @@ public final class TransactionFailures {
         if (failure instanceof Error error) {
             throw error;
         }
-        if (!isOfDatabase(failure)) {
-            return (RuntimeException) failure;
-        }
         // the pool's message has more detail than the driver's
         Optional<SQLException> error = SqlErrors.outermost(failure);
-        if (error.isEmpty() && failure instanceof DataAccessException named) {
-            return named;
+        boolean isOfDatabase = failure instanceof PersistenceException
+                || failure instanceof SQLException
+                || (failure instanceof DataAccessException && error.isPresent());
+        if (!isOfDatabase) {
+            return (RuntimeException) failure;
         }
         DataAccessException translated = error.isEmpty() ? null : byKind(error.get());
         return translated != null
                 ? translated
                 : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
-    }
-
-    private static boolean isOfDatabase(Throwable failure) {
-        return failure instanceof DataAccessException
-                || failure instanceof PersistenceException
-                || failure instanceof SQLException;
     }
 
     private static @Nullable DataAccessException byKind(SQLException error) {
