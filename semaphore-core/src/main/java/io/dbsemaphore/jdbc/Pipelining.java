@@ -46,7 +46,8 @@ final class Pipelining {
                 // MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
                 case MARIADB, H2 -> null;
             };
-        } catch (SQLException | RuntimeException | LinkageError unable) { // LinkageError: another driver, without these classes
+        } catch (SQLException | RuntimeException | LinkageError unable) {
+            // a LinkageError where another driver is used, and this one's classes are missing
             log.debug("Statements are sent one by one", unable);
             return null;
         }
