@@ -6,14 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -103,6 +109,28 @@ class FencingTokenIntegrationTests {
         assertThat(deleting.admin().create(name, 1)).isEqualTo(true);
 
         assertThat(acquireAndRelease(remembering, name)).isGreaterThan(before);
+    }
+
+    /** Otherwise they would be above those of a semaphore that is deleted and created again, which begins at the time. */
+    @Test
+    void areReservedForTheGrantsOfTheirSemaphoreOnlyWhereOthersReserveMany() {
+        SemaphoreSettings reuse = TestSettings.defaults()
+                .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("reused*", Duration.ofSeconds(1)));
+        SemaphoreRows rows = new SemaphoreRows(cluster.schema());
+        String name = cluster.semaphore(100);
+        long before = rows.fence(name);
+        List<CompletableFuture<PermitGrant>> grants = new ArrayList<>();
+        try (Node node = Node.on(cluster.schema(), reuse)) {
+            IntStream.range(0, 50).forEach(i -> node.admin().create("reused" + i, 1));
+            for (int i = 0; i < 50; i++) {
+                grants.add(node.semaphores()
+                        .acquireAsync(AcquireRequest.of("reused" + i).withKeepAlive(true)));
+                grants.add(node.semaphores().acquireAsync(AcquireRequest.of(name)));
+            }
+            grants.forEach(grant -> grant.join().release());
+        }
+
+        assertThat(rows.fence(name)).isEqualTo(before + 50);
     }
 
     @Test

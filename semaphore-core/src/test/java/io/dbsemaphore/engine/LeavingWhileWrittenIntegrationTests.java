@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -87,6 +88,42 @@ class LeavingWhileWrittenIntegrationTests {
         assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         grant.release();
+        rows.assertNothingHeld(Set.of(name));
+    }
+
+    /** The answer to its commit is lost, and other acquires delay the attempt that finds the outcome. */
+    @Test
+    void anInterruptedCallerWaitsForTheAttemptThatFindsTheOutcome() throws Exception {
+        String name = node.semaphore(1);
+        AcquireRequest before = AcquireRequest.of(node.semaphore(1));
+        AcquireRequest between = AcquireRequest.of(node.semaphore(1));
+        Pause writing = node.gate().pauseBeforeCommitOf(INSERT);
+        node.gate().failAfter("commit", new SQLException("The answer is lost"));
+        FutureTask<PermitGrant> acquire = new FutureTask<>(
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))));
+        Thread thread = new Thread(acquire, "interrupted");
+        thread.setDaemon(true);
+        thread.start();
+        writing.awaitReached(SOON);
+        Pause first = node.gate().pauseBefore(INSERT);
+        Future<PermitGrant> others = Concurrently.async(() -> node.semaphores().acquire(before));
+        first.awaitReached(SOON);
+        Pause second = node.gate().pauseBefore(INSERT);
+        Future<PermitGrant> more = Concurrently.async(() -> node.semaphores().acquire(between));
+        thread.interrupt();
+        Concurrently.assertWaits(acquire);
+
+        writing.open();
+        second.awaitReached(SOON);
+        Concurrently.assertWaits(acquire);
+        first.open();
+        second.open();
+
+        PermitGrant grant = Concurrently.get(acquire);
+        rows.assertHeldByOnly(grant);
+        grant.release();
+        Concurrently.get(others).release();
+        Concurrently.get(more).release();
         rows.assertNothingHeld(Set.of(name));
     }
 

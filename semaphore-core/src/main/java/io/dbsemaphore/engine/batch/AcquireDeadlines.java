@@ -154,9 +154,13 @@ final class AcquireDeadlines {
 
     /**
      * Whether there is no answer of the database from an earlier attempt, and a decision is in flight, or may still begin, since the
-     * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed.
+     * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed. Nor is a commit that was
+     * not answered: the next attempt finds the outcome.
      */
     private boolean isWorthWaiting(Acquire acquire) {
+        if (acquire.isOutcomeUnknown() && acquire.attempts() <= 1) {
+            return true;
+        }
         RuntimeException last = acquire.lastFailure();
         boolean conflict = last != null && SqlErrors.isVictim(last);
         boolean isAnswerKnown = acquire.isAnswered() || (last != null && !conflict);
