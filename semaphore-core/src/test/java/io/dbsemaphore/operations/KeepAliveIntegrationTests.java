@@ -104,8 +104,7 @@ class KeepAliveIntegrationTests {
                         other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
 
                 assertThat(grant.isHeld()).isFalse();
-                assertThat(next.acquiredAt())
-                        .isAfterOrEqualTo(grant.expiresAt().orElseThrow());
+                assertThat(next.acquiredAt()).isAfterOrEqualTo(grant.expiresAt().orElseThrow());
                 assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("RELEASED");
                 Awaitility.await("the report while the work goes on")
                         .atMost(SOON)
