@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an instance costs the database while its callers use permits at full speed. */
@@ -34,6 +36,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
 
     private static final Duration R = Duration.ofMillis(250);
     private static final Duration TIME = Duration.ofSeconds(280);
+    private static final Duration WARM_UP = Duration.ofSeconds(5);
     private static final Duration MEASURED = Duration.ofSeconds(3);
 
     private final AtomicBoolean stop = new AtomicBoolean();
@@ -43,24 +46,32 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         stop.set(true);
     }
 
-    /** Whatever the number of uses: at full speed, or with a pause of a millisecond after each. */
+    /** Whatever the number of uses: by one thread with pauses, or by several at full speed. */
     @Measured
     @ParameterizedTest
-    @ValueSource(ints = {1, 0})
-    void aThousandPermitsInUseCostTwentyStatementsASecond(int pauseMillis, TestReporter reporter) throws Exception {
+    @CsvSource({"1, 500", "8, 0"})
+    void aThousandPermitsInUseCostTwentyStatementsASecond(int threads, int pauseMicros, TestReporter reporter)
+            throws Exception {
         stop.set(false);
         List<String> names = cluster.semaphores(1_000, 64);
         Node one = node(R);
         LongAdder uses = new LongAdder();
-        Future<Boolean> busy = async(32, thread -> {
-            String any = names.get(ThreadLocalRandom.current().nextInt(names.size()));
-            one.semaphores().acquire(request(any).withWaitTime(SOON)).release();
-            uses.increment();
-            if (pauseMillis > 0) {
-                LockSupport.parkNanos(Duration.ofMillis(pauseMillis).toNanos());
+        Concurrently.run(100, TIME, thread -> names.stream()
+                .skip(thread * 10L)
+                .limit(10)
+                .forEach(each -> one.semaphores()
+                        .acquire(request(each).withWaitTime(SOON))
+                        .release()));
+        Future<Boolean> busy = async(threads, thread -> {
+            for (String each : names) {
+                one.semaphores().acquire(request(each).withWaitTime(SOON)).release();
+                uses.increment();
+                if (pauseMicros > 0) {
+                    LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(pauseMicros));
+                }
             }
         });
-        awaitAllReused();
+        LockSupport.parkNanos(WARM_UP.toNanos());
 
         Cost cost = Cost.of(one, uses);
 
