@@ -54,13 +54,13 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
         List<PermitGrant> own = Permits.grants().toList(); // read here, on the thread of the caller
         CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
-        CompletableFuture<PermitGrant> grant = new CompletableFuture<>();
+        PendingGrant grant = new PendingGrant(acquire);
         CompletableFuture<?> unused = acquire.whenComplete((result, failure) -> {
             if (failure != null) {
-                grant.completeExceptionally(failure);
+                grant.fail(failure);
             } else if (!(result instanceof AcquireResult.Granted granted)) {
-                grant.completeExceptionally(unavailable(result, own));
-            } else if (!grant.complete(granted.grant()) && !granted.grant().isReplayed()) {
+                grant.fail(unavailable(result, own));
+            } else if (!grant.succeed(granted.grant()) && !granted.grant().isReplayed()) {
                 releaseUnwanted(granted.grant());
             }
         });
@@ -110,6 +110,51 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     @Override
     public void requireHeld(PermitGrant grant) {
         permitManager.requireHeld(grant);
+    }
+
+    /**
+     * The future of a grant. When the application completes it, the acquire ends first: actions of the application that depend on the
+     * future run before those of the library, and may take long.
+     */
+    private static final class PendingGrant extends CompletableFuture<PermitGrant> {
+
+        private final CompletableFuture<AcquireResult> acquire;
+        private volatile boolean left;
+
+        PendingGrant(CompletableFuture<AcquireResult> acquire) {
+            this.acquire = acquire;
+        }
+
+        boolean succeed(PermitGrant grant) {
+            return super.complete(grant);
+        }
+
+        void fail(Throwable failure) {
+            boolean unused = !left && super.completeExceptionally(failure);
+        }
+
+        private void leave() {
+            left = true;
+            boolean unused = acquire.cancel(true);
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            leave();
+            return super.cancel(mayInterruptIfRunning);
+        }
+
+        @Override
+        public boolean complete(PermitGrant value) {
+            leave();
+            return super.complete(value);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            leave();
+            return super.completeExceptionally(failure);
+        }
     }
 
     private PermitGrant demand(AcquireResult result) {

@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -31,8 +30,6 @@ public final class Allocation {
     private final List<Approval> approvals = new ArrayList<>();
     private final Map<AcquireState, List<PermitShortage>> refusals = new LinkedHashMap<>();
     private final Map<AcquireState, GrantOutcome> rejections = new LinkedHashMap<>();
-
-    private int tokens;
 
     private Allocation(Map<String, SemaphoreAvailability> availabilities) {
         this.availabilities = availabilities;
@@ -96,14 +93,17 @@ public final class Allocation {
         return watermarks;
     }
 
-    /** The number of tokens by which the fences are raised: 1 for each approval, or more where permits are reused. */
-    public int tokens() {
+    /** By how much the fence of each semaphore is raised, by its id: 1 for each approval, or more where permits are reused. */
+    public SortedMap<Long, Long> tokens() {
+        TreeMap<Long, Long> tokens = new TreeMap<>();
+        approvals.forEach(approval -> approval.shares()
+                .forEach(share -> tokens.put(
+                        share.availability().semaphoreId(), share.availability().tokens())));
         return tokens;
     }
 
     /** The availability of each semaphore after the decision, by name. */
     public Map<String, RemainingAvailability> remaining() {
-        Set<Long> raised = watermarks().keySet();
         Map<String, RemainingAvailability> remaining = new HashMap<>();
         availabilities.forEach((name, availability) -> remaining.put(
                 name,
@@ -112,7 +112,7 @@ public final class Allocation {
                         availability.held(),
                         availability.available(),
                         availability.fence(),
-                        availability.fence() + (raised.contains(availability.semaphoreId()) ? tokens : 0),
+                        availability.fence() + availability.tokens(),
                         availability.before().now(),
                         availability.elsewhere(),
                         true)));
@@ -201,13 +201,11 @@ public final class Allocation {
 
     private void approve(AcquireState acquire) {
         AcquireCommand command = acquire.command();
-        int ordinal = tokens + 1;
-        tokens += acquire.tokens();
         List<Share> shares = new ArrayList<>();
         command.permits().forEach((name, count) -> {
             SemaphoreAvailability availability = availability(name);
             int taken = availability.take(count, command.exclusive());
-            shares.add(new Share(name, availability, taken, availability.fencingToken(ordinal)));
+            shares.add(new Share(name, availability, taken, availability.fencingToken(acquire.tokens())));
         });
         approvals.add(new Approval(acquire, shares));
     }

@@ -13,6 +13,7 @@ public final class SemaphoreAvailability {
     private long held;
     private boolean heldExclusively;
     private long reserved;
+    private long tokens;
 
     public SemaphoreAvailability(LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere) {
         this.semaphore = semaphore;
@@ -109,9 +110,16 @@ public final class SemaphoreAvailability {
         return taken;
     }
 
-    /** The {@code ordinal}th token of this batch, counted from 1. */
-    long fencingToken(int ordinal) {
-        return semaphore.fence() + ordinal;
+    /** The first of so many tokens, which it reserves. */
+    long fencingToken(int reserved) {
+        long first = semaphore.fence() + tokens + 1;
+        tokens += reserved;
+        return first;
+    }
+
+    /** The number of tokens that this batch has reserved. */
+    long tokens() {
+        return tokens;
     }
 
     PermitShortage shortage(int count, boolean exclusive, long withheld) {

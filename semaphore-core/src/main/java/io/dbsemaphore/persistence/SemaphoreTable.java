@@ -128,20 +128,25 @@ final class SemaphoreTable {
     }
 
     /**
-     * Queues an update of locked rows: reserves {@code by} tokens, and raises the watermarks to the lowest held token.
+     * Queues an update of locked rows: reserves tokens, and raises the watermarks to the lowest held token.
      *
      * @param liveFrom the lowest held token, by semaphore id
+     * @param by the number of tokens, by semaphore id
      */
-    void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
-        // A parameter makes one text for every semaphore, which a server that prepares statements knows. Within a case
-        // only
-        // literals have the column's type on every database.
-        Object watermark = liveFrom.size() == 1
-                ? liveFrom.values().iterator().next()
-                : new Sql.Literal(liveFrom.entrySet().stream()
+    void queueRaiseFences(Map<Long, Long> liveFrom, Map<Long, Long> by, LocalDateTime now) {
+        sql.update(RAISE_FENCES, valueOf(by), now, valueOf(liveFrom), liveFrom.keySet());
+    }
+
+    /**
+     * A value by semaphore id. Where it is the same for all, a parameter keeps the text short and the same, which a server that prepares
+     * statements knows. Within a case only literals have the column's type on every database.
+     */
+    private static Object valueOf(Map<Long, Long> byId) {
+        return Set.copyOf(byId.values()).size() == 1
+                ? byId.values().iterator().next()
+                : new Sql.Literal(byId.entrySet().stream()
                         .map(entry -> " when " + entry.getKey() + " then " + entry.getValue())
                         .collect(Collectors.joining("", "case id", " end")));
-        sql.update(RAISE_FENCES, by, now, watermark, liveFrom.keySet());
     }
 
     /** Queues an update of locked rows: until then callers may be waiting. */

@@ -25,7 +25,9 @@ class SemaphoreAvailabilityTests {
         assertThat(five.held()).isEqualTo(2);
         assertThat(five.available()).isEqualTo(3);
         assertThat(five.fence()).isEqualTo(10);
-        assertThat(five.fencingToken(2)).isEqualTo(12);
+        assertThat(five.fencingToken(2)).isEqualTo(11);
+        assertThat(five.fencingToken(1)).isEqualTo(13);
+        assertThat(five.tokens()).isEqualTo(3);
         assertThat(availability(5, 9).available()).as("of a lowered capacity").isZero();
         assertThat(heldExclusively().available()).isZero();
     }

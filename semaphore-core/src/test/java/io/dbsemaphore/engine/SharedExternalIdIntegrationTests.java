@@ -196,36 +196,6 @@ class SharedExternalIdIntegrationTests {
         }
     }
 
-    /** Nobody has got the grant in the end. */
-    @Test
-    void aGrantIsReleasedThatBothOfItsCallersHaveLeft() throws Exception {
-        CountDownLatch granted = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        SemaphoreListener slow = new SemaphoreListener() {
-            @Override
-            public void acquired(Acquired event) {
-                granted.countDown();
-                await(goOn);
-            }
-        };
-        try (Node first = Node.on(cluster.schema(), TestSettings.defaults(), slow)) {
-            CompletableFuture<PermitGrant> acquire = first.semaphores().acquireAsync(request);
-            await(granted);
-            Pause replaying = cluster.node(1).gate().pauseBeforeCommitOf("update permit_request");
-            CompletableFuture<PermitGrant> repeated =
-                    cluster.node(1).semaphores().acquireAsync(request);
-            replaying.awaitReached(SOON);
-            assertThat(repeated.cancel(true)).isTrue();
-            replaying.open();
-            assertThat(acquire.cancel(true)).isTrue();
-            goOn.countDown();
-
-            Awaitility.await("the release of what nobody has got")
-                    .atMost(Duration.ofSeconds(5))
-                    .until(() -> cluster.held(name) == 0);
-        }
-    }
-
     /** A repetition elsewhere that asks for less time: the holder is at work, and its grant is kept alive. */
     @Test
     void aShorterRepetitionDoesNotCostALiveHolderItsPermits() throws Exception {

@@ -167,6 +167,7 @@ public final class Quota {
     private final Set<Chunk> chunks = ConcurrentHashMap.newKeySet();
     /** Including those that are granted, but not among the chunks yet. */
     private int granted;
+
     private CompletableFuture<?> returns = CompletableFuture.completedFuture(null);
     private volatile long returnedAt = System.nanoTime();
     private volatile long changedAt = returnedAt;
