@@ -77,10 +77,8 @@ final class OwnChangelog {
             liquibase.setShowSummary(UpdateSummaryEnum.OFF);
             liquibase.setAnalyticsEnabled(false);
             liquibase.afterPropertiesSet();
-        } catch (
-                Exception
-                        failure) { // of Liquibase, the database or the pool; a LiquibaseException would be loaded with
-            // this class
+        } catch (Exception failure) {
+            // Of Liquibase, the database or the pool. A LiquibaseException, named here, would be loaded with this class
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))

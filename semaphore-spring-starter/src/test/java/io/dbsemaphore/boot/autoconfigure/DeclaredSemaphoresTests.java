@@ -54,6 +54,16 @@ class DeclaredSemaphoresTests {
                         .isEqualTo(3));
     }
 
+    @Test
+    void areRefusedWithoutACapacityBesideAnEngineOfTheApplicationToo() {
+        host.withUserConfiguration(OwnEngine.class)
+                .withPropertyValues("semaphore.semaphores.backup.capcity=3")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(SemaphoreConfigurationException.class)
+                        .hasMessageStartingWith("semaphore.semaphores.backup.capacity is missing"));
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class OwnEngine {
 
