@@ -33,7 +33,7 @@ class LockedRowIntegrationTests {
     private static final int ROUNDS = 8;
     private static final Duration ROUND = Duration.ofMillis(700);
     /** A worker that waited only every 20 ms made it three. Where statements are sent one by one, one worker less is felt more. */
-    private static final double MAX_SLOWDOWN = TestDatabase.kind() == DatabaseKind.MYSQL ? 1.3 : 2;
+    private static final double MAX_SLOWDOWN = TestDatabase.kind() == DatabaseKind.MARIADB ? 2 : 1.3;
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);

@@ -53,4 +53,12 @@ class OtherSpringDataModulesTests {
                 .with(MODULES, JDBC)
                 .call(WithOtherSpringDataModules.class, "enabledByHand");
     }
+
+    @Slow
+    @Test
+    void areToldWhatToAnnotateWhereSpringApplicationDoesNotCreateTheContext() {
+        ClassPath.without(JPA_OF_THE_APPLICATION)
+                .with(MODULES, JDBC)
+                .call(WithOtherSpringDataModules.class, "withoutSpringApplication");
+    }
 }

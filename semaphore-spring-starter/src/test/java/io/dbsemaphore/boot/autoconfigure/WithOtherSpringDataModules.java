@@ -3,6 +3,10 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.example.plainrepositories.CustomerRepository;
 import com.example.plainrepositories.CustomerService;
 import com.example.plainrepositories.PlainRepositoriesApplication;
@@ -10,11 +14,13 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreTemplate;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.UnsatisfiedDependencyException;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -29,6 +35,7 @@ public final class WithOtherSpringDataModules {
             case "jdbc" -> storesAndReads();
             case "mongodb" -> createsTheRepository();
             case "strict" -> findsNoRepository(PlainRepositoriesApplication.class);
+            case "withoutSpringApplication" -> isToldWhatToAnnotate();
             case "enabledByHand" -> findsNoRepository(PlainRepositoriesApplication.class, EnabledByHand.class);
             default -> throw new IllegalArgumentException(what[0]);
         }
@@ -66,6 +73,31 @@ public final class WithOtherSpringDataModules {
         assertThatExceptionOfType(UnsatisfiedDependencyException.class)
                 .isThrownBy(() -> start(sources))
                 .withMessageContaining(CustomerRepository.class.getName());
+    }
+
+    /** The starter hides nothing there. Spring Data itself logs, before the start fails, what it has left out and what it takes. */
+    private static void isToldWhatToAnnotate() {
+        Logger logger = (Logger) LoggerFactory.getLogger("org.springframework.data.repository.config");
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.setLevel(Level.INFO);
+        logger.addAppender(log);
+        try (AnnotationConfigApplicationContext host = new AnnotationConfigApplicationContext()) {
+            host.register(PlainRepositoriesApplication.class);
+
+            assertThatExceptionOfType(UnsatisfiedDependencyException.class)
+                    .isThrownBy(host::refresh)
+                    .withMessageContaining(CustomerRepository.class.getName());
+        }
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(message -> message.contains("Could not safely identify store assignment"))
+                .singleElement()
+                .asString()
+                .contains(
+                        CustomerRepository.class.getName(),
+                        "annotating your entities",
+                        "org.springframework.data.relational.core.mapping.Table");
     }
 
     /** The class behind the proxy tells which module has made the repository. */
