@@ -56,12 +56,15 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         List<String> names = cluster.semaphores(1_000, 64);
         Node one = node(R);
         LongAdder uses = new LongAdder();
-        Concurrently.run(100, TIME, thread -> names.stream()
-                .skip(thread * 10L)
-                .limit(10)
-                .forEach(each -> one.semaphores()
-                        .acquire(request(each).withWaitTime(SOON))
-                        .release()));
+        Concurrently.run(
+                100,
+                TIME,
+                thread -> names.stream()
+                        .skip(thread * 10L)
+                        .limit(10)
+                        .forEach(each -> one.semaphores()
+                                .acquire(request(each).withWaitTime(SOON))
+                                .release()));
         Future<Boolean> busy = async(threads, thread -> {
             for (String each : names) {
                 one.semaphores().acquire(request(each).withWaitTime(SOON)).release();
@@ -78,8 +81,9 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         stop.set(true);
         assertThat(Concurrently.get(busy)).isTrue();
         cost.publish(reporter);
-        Measurement.check(() ->
-                assertThat(cost.statements()).as("statements a second: %s", cost).isLessThanOrEqualTo(20));
+        Measurement.check(() -> assertThat(cost.statements())
+                .as("statements a second: %s", cost)
+                .isLessThanOrEqualTo(20));
     }
 
     @Measured
@@ -184,8 +188,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         static long requests(String states) {
             return Objects.requireNonNull(cluster.schema()
                     .jdbc()
-                    .queryForObject(
-                            "select count(*) from permit_request where state in (" + states + ")", Long.class));
+                    .queryForObject("select count(*) from permit_request where state in (" + states + ")", Long.class));
         }
 
         void publish(TestReporter reporter) {

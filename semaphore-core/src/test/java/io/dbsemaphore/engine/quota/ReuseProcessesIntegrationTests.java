@@ -186,12 +186,13 @@ class ReuseProcessesIntegrationTests {
         List<String[]> results = processes.stream()
                 .map(process -> process.awaitLine("DEMANDED", START).split(" "))
                 .toList();
-        assertThat(results).allSatisfy(result -> assertThat(Integer.parseInt(result[1]))
-                .as("uses")
-                .isGreaterThan(100));
-        Measurement.check(() -> assertThat(results).allSatisfy(result -> assertThat(Integer.parseInt(result[2]))
-                .as("milliseconds until a caller had its permit")
-                .isLessThan((int) DEMAND_REUSE.plusMillis(1_000).toMillis())));
+        assertThat(results)
+                .allSatisfy(result ->
+                        assertThat(Integer.parseInt(result[1])).as("uses").isGreaterThan(100));
+        Measurement.check(() -> assertThat(results)
+                .allSatisfy(result -> assertThat(Integer.parseInt(result[2]))
+                        .as("milliseconds until a caller had its permit")
+                        .isLessThan((int) DEMAND_REUSE.plusMillis(1_000).toMillis())));
     }
 
     private ChildJvm hammer(Path file, int slot) {
