@@ -271,7 +271,7 @@ class QuotaIntegrationTests extends ReuseFixture {
         PeakCounter afterwards = new PeakCounter();
         AtomicBoolean lowered = new AtomicBoolean();
         Future<?> busy = Concurrently.async(() -> {
-            Concurrently.run(12, TIME, thread -> {
+            Concurrently.run(8, TIME, thread -> { // none is refused before, which would make idle permits go back
                 while (!stop.get()) {
                     PeakCounter counter = lowered.get() ? afterwards : inUse;
                     Optional<PermitGrant> grant =
