@@ -261,19 +261,22 @@ class QuotaIntegrationTests extends ReuseFixture {
         PeakCounter afterwards = new PeakCounter();
         AtomicBoolean lowered = new AtomicBoolean();
         Future<?> busy = Concurrently.async(() -> {
-            Concurrently.run(8, TIME, thread -> { // none is refused before, which would make idle permits go back
-                while (!stop.get()) {
-                    PeakCounter counter = lowered.get() ? afterwards : inUse;
-                    Optional<PermitGrant> grant =
-                            both.get(thread % 2).semaphores().tryAcquire(request(wide));
-                    grant.ifPresent(held -> {
-                        counter.enter();
-                        LockSupport.parkNanos(200_000);
-                        counter.leave();
-                        held.release();
+            Concurrently.run(
+                    8,
+                    TIME,
+                    thread -> { // none is refused before, which would make idle permits go back
+                        while (!stop.get()) {
+                            PeakCounter counter = lowered.get() ? afterwards : inUse;
+                            Optional<PermitGrant> grant =
+                                    both.get(thread % 2).semaphores().tryAcquire(request(wide));
+                            grant.ifPresent(held -> {
+                                counter.enter();
+                                LockSupport.parkNanos(200_000);
+                                counter.leave();
+                                held.release();
+                            });
+                        }
                     });
-                }
-            });
             return true;
         });
         await().atMost(SOON).until(() -> inUse.peak() >= 4);
