@@ -71,7 +71,7 @@ public interface SemaphoreOperations {
      * dependent actions may block it, up to 64 of them at a time. If a permit is reused, the future is already complete when it is
      * returned. An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
      * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a grant
-     * that arrives nevertheless is released, unless another caller has got it by the same external id. If that caller leaves at the same
+     * that arrives nevertheless is released, unless another caller has got it by the same external id. If both of them leave at the same
      * time, the grant stays held until its time to live has passed.
      *
      * @param request the permits to acquire, for how long, and how long to wait

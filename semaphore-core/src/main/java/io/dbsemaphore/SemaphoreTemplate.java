@@ -113,8 +113,8 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     }
 
     /**
-     * The future of a grant. When the application completes it, the acquire ends first: actions of the application that depend on the
-     * future run before those of the library, and may take long.
+     * The future of a grant. When the application completes it, the acquire ends first: dependent actions of the application, which run
+     * before those of the library, may take long.
      */
     private static final class PendingGrant extends CompletableFuture<PermitGrant> {
 

@@ -93,7 +93,7 @@ public final class Allocation {
         return watermarks;
     }
 
-    /** By how much the fence of each semaphore is raised, by its id: 1 for each approval, or more where permits are reused. */
+    /** The number of tokens to reserve, by the id of the semaphore: 1 for each approval, or more where permits are reused. */
     public SortedMap<Long, Long> tokens() {
         TreeMap<Long, Long> tokens = new TreeMap<>();
         approvals.forEach(approval -> approval.shares()

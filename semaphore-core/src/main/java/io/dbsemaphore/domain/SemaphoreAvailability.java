@@ -110,7 +110,7 @@ public final class SemaphoreAvailability {
         return taken;
     }
 
-    /** The first of so many tokens, which it reserves. */
+    /** Reserves this number of tokens, and returns the first of them. */
     long fencingToken(int reserved) {
         long first = semaphore.fence() + tokens + 1;
         tokens += reserved;

@@ -145,8 +145,8 @@ final class AcquireFactory {
     }
 
     /**
-     * The maximum time for which the grant of this request is kept alive; if it sets none, the shortest that is configured. Within the
-     * bounds of what the database can store and the monotonic clock can count.
+     * The maximum time for which the grant of this request is kept alive; if it sets none, the shortest that is configured. It is limited
+     * to what the database can store and the monotonic clock can count.
      */
     Duration maxHold(AcquireRequest request) {
         PerSemaphore<Duration> maxHolds = settings.get(SemaphoreSettings.MAX_HOLD);

@@ -45,8 +45,8 @@ final class AcquireService {
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
     /**
-     * How often an acquire is tried again, because other instances delete missing semaphores that were created, or because other callers
-     * of this JVM take permits that were idle or going back, several times in a row.
+     * How often an acquire is tried again. Other instances may delete the missing semaphores that it has created, and other callers of this
+     * JVM may take the idle permits that it was tried again for, several times in a row.
      */
     private static final int MAX_REPEATED = 100;
 
@@ -215,7 +215,7 @@ final class AcquireService {
                 if (!granted.replayed()
                         || run.held
                                 .find(acquire.command().externalId())
-                                .isEmpty()) { // otherwise another caller of this JVM has it
+                                .isEmpty()) { // a replayed grant stays held if another caller of this JVM has it
                     var unused = run.background.undo(acquire);
                 }
                 throw new CancellationException();

@@ -205,7 +205,7 @@ final class Quotas {
     }
 
     /**
-     * Whether an acquire is to be tried again that was handed a chunk and comes too late to use it, as in a JVM that was suspended.
+     * Prepares another attempt of an acquire that was handed a chunk too late to use it, as in a JVM that was suspended.
      *
      * @return completed when it is to be tried again; null if it is not
      */
@@ -232,7 +232,7 @@ final class Quotas {
     }
 
     /**
-     * Whether an acquire is to be tried again that was refused although chunks of this JVM were idle, changed hands or were going back.
+     * Prepares another attempt of an acquire that was refused although chunks of this JVM were unused or going back.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return completed when it is to be tried again; null if it is not
@@ -258,7 +258,7 @@ final class Quotas {
         return end;
     }
 
-    /** The database has refused an acquire. If its caller does not wait, other instances are told. */
+    /** Tells the other instances that the database has refused an acquire, if its caller does not wait. */
     void refused(Acquire acquire, List<PermitShortage> shortages) {
         if (!disabled && !acquire.hasWaitTime()) {
             shortages.stream()

@@ -118,8 +118,8 @@ final class ReleaseService {
     }
 
     /**
-     * Ends a grant that a caller which has left did not receive, and that has an external id. Another caller may have got it by the same
-     * id, and keeps it.
+     * Ends a grant with an external id whose caller left before it received the grant. Another caller that got the grant by the same id
+     * keeps it.
      */
     void leave(Acquire acquire, HeldGrant state) {
         if (!state.isRepeated()) {
@@ -180,7 +180,7 @@ final class ReleaseService {
         });
     }
 
-    /** Ends also the handle of an acquire that was repeated while the release was under way. */
+    /** Ends the grant, and the handle of an acquire that repeated its external id while the release was under way. */
     private void released(HeldGrant state) {
         state.released();
         run.held.end(state.grant().requestId());

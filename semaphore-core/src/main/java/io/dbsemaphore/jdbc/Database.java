@@ -182,7 +182,7 @@ public enum Database {
      * holder is still working. Settings that cannot be read are ignored.
      */
     public void warnOfLostCommits(DataSource dataSource) {
-        // each row is a setting, its value, the one that is durable, and the consequence of another
+        // each row has a setting, its value, the durable value, and the consequence of any other value
         String settings = switch (this) {
             case MYSQL, MARIADB -> """
                 select 'innodb_flush_log_at_trx_commit', @@global.innodb_flush_log_at_trx_commit, '1',

@@ -34,7 +34,7 @@ public final class DatabaseUrl {
                 .map(DatabaseUrl::withoutSecrets);
     }
 
-    /** The values of those of the properties that a pool has, which differ between kinds of pools. */
+    /** The values of these properties, as far as the pool has them: each kind of pool has other names. */
     static <T> Stream<T> propertiesOf(DataSource dataSource, Class<T> type, List<String> names) {
         DataSource pool = dataSource;
         while (pool instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {

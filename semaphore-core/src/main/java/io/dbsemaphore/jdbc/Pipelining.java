@@ -47,7 +47,7 @@ final class Pipelining {
                 case MARIADB, H2 -> null;
             };
         } catch (SQLException | RuntimeException | LinkageError unable) {
-            // a LinkageError where another driver is used, and this one's classes are missing
+            // a LinkageError if the classes of this driver are missing, since another one is used
             log.debug("Statements are sent one by one", unable);
             return null;
         }

@@ -60,7 +60,8 @@ public final class ReleaseChannel {
     }
 
     /**
-     * Listens to the other instances, on a connection of the application's data source. It is evicted from its pool if that fails.
+     * Listens to the other instances, on a connection of the application's data source. If that fails, the connection is evicted from its
+     * pool.
      *
      * @throws SQLFeatureNotSupportedException if the connection is not one of PostgreSQL's driver
      * @throws SQLException if the database cannot be reached

@@ -70,7 +70,7 @@ final class SessionLimits {
     /** Sets variables of a session. */
     void set(Connection connection, Map<String, Long> values) throws SQLException {
         if (!values.isEmpty()) {
-            // not %d, whose digits are those of the default locale
+            // not %d, which has the digits of the default locale
             String assignment = database == Database.H2 ? "%s %s" : "session %s = %s";
             try (Statement statement = connection.createStatement()) {
                 statement.execute(values.entrySet().stream()

@@ -62,9 +62,10 @@ public final class Sessions implements AutoCloseable {
     private final SessionPool shared;
     private final SessionPool reserved;
     private final boolean mayKeepReserved;
-    /** How many threads wait for a connection of the host, and when that last changed. */
+    /** The number of threads that wait for a connection of the host. */
     private final AtomicInteger waiting = new AtomicInteger();
 
+    /** When a thread last began or ended to wait for one. */
     private volatile long lastChange;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
@@ -252,20 +253,20 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * A few connections that the library uses at a time, independent of the number of threads. Preparing a connection
-     * takes more round trips than a release, so a session that is used repeatedly is kept for some milliseconds; a session
-     * that is used now and then is returned at once to the host's pool, which may have no other.
+     * The few connections that the library uses at a time, whatever the number of threads. Preparing a connection takes more
+     * round trips than a release, so a session that is used repeatedly is kept for some milliseconds. A session that is used
+     * now and then is returned at once to the host's pool, which may have no other.
      *
-     * <p>After a failover the host's pool may still have sessions of the former primary, which is now read-only. After a
-     * read-only session was found, each session is checked before use for some seconds, and read-only ones are evicted, so that
+     * <p>After a failover the host's pool may still have sessions to the former primary, which is now read-only. When a
+     * read-only session is found, each session is checked before use for some seconds, and read-only ones are evicted, so that
      * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
      * not help.
      *
-     * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after each
-     * transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose its permits. After
-     * some idle time the connection gets the settings of the host back, like a connection in its pool: the limits of the library would end
-     * it. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and a dead one is
-     * replaced.
+     * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after
+     * each transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose
+     * its permits. When the connection has been idle for some time, it gets the settings of the host back, since the limits of the
+     * library would end it. A connection that was idle is checked before it is used: the server or a firewall may have ended it.
+     * A dead one is replaced.
      */
     private final class SessionPool {
 
@@ -289,7 +290,7 @@ public final class Sessions implements AutoCloseable {
         /** Permits to use a connection: one for each session that is in use or being returned. */
         private final Semaphore places;
 
-        /** The one that was used last is the first. */
+        /** The session that was used last comes first. */
         private final Deque<Session> idle = new ArrayDeque<>();
 
         private boolean evictionScheduled;
@@ -517,8 +518,8 @@ public final class Sessions implements AutoCloseable {
         }
 
         /**
-         * Returns those that have been idle for this time, one by one, each counted as in use, so that the number of open connections stays
-         * within the limit.
+         * Returns the sessions that have been idle for this time, one by one. Each counts as in use meanwhile, so that the number of
+         * open connections stays within the limit.
          */
         private void returnIdleFor(long nanos) {
             boolean more = true;

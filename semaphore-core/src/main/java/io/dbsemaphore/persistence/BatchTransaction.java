@@ -454,7 +454,7 @@ public final class BatchTransaction {
     /**
      * Queues the release of requests.
      *
-     * @param locked their held permits, which this transaction has locked
+     * @param locked the held permits of the requests, as far as this transaction has locked them
      */
     private Supplier<Set<Long>> queueRelease(
             SortedMap<Long, List<Long>> permitIds, Supplier<? extends Collection<Long>> locked) {

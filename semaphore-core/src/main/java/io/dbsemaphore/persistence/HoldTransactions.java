@@ -74,7 +74,7 @@ public final class HoldTransactions {
     /**
      * Removes the registration of this JVM.
      *
-     * @param outliving the requests that it kept alive, and that are held until they expire
+     * @param outliving the requests that it kept alive, and that stay held until they expire
      */
     public void deregister(long instance, Collection<Long> outliving) {
         transaction.run(() -> {

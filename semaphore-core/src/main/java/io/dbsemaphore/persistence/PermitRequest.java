@@ -80,7 +80,7 @@ class PermitRequest {
     @Column(name = "updated_at", nullable = false)
     private LocalDateTime updatedAt;
 
-    /** The database's clock when the row was read or made. Hibernate, which reads it for reports, leaves it out. */
+    /** The database's clock when the row was read or made. Not set by Hibernate, which reads the row for reports. */
     @Transient
     private LocalDateTime readAt;
 

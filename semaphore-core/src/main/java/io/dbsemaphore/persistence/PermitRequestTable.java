@@ -172,7 +172,7 @@ final class PermitRequestTable {
         sql.update(RENEW_UNTIL, rest.toMillis(), id, rest.toMillis());
     }
 
-    /** Queues that those of the requests that this JVM keeps alive are held until they expire, whether it sends heartbeats or not. */
+    /** Queues an update of those of the requests that this JVM keeps alive: they stay held until they expire, without heartbeats. */
     void queueUnbinding(Collection<Long> ids, long instance) {
         sql.update(UNBIND, ids, instance);
     }
@@ -211,10 +211,10 @@ final class PermitRequestTable {
     }
 
     /**
-     * When the first of the held permits of each semaphore may be reclaimed unless it is renewed: it expires, or the oldest heartbeat of
-     * an instance that keeps permits alive is overdue for long enough.
+     * Finds when the first of the held permits of each semaphore may be reclaimed, unless it is renewed: when it expires, or when the
+     * oldest heartbeat of an instance that keeps permits alive has been overdue for long enough.
      *
-     * @return without the semaphores of which no permit may be reclaimed
+     * @return the times by semaphore id, without the semaphores of which no permit may be reclaimed
      */
     Map<Long, Instant> findEarliestExpiries(Collection<Long> semaphoreIds) {
         Map<Long, Instant> earliest = new HashMap<>();

@@ -161,7 +161,7 @@ final class PermitTable {
     }
 
     /**
-     * Locks the held permits that no other transaction has locked, and returns the requests all of whose permits were locked.
+     * Locks those of the held permits that no other transaction has locked, and returns the requests all of whose permits were locked.
      *
      * @param permitIds the permits of each request, by its id
      */

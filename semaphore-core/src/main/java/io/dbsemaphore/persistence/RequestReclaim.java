@@ -29,7 +29,7 @@ final class RequestReclaim {
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int PAGE = 200;
 
-    /** More would not be a short transaction. Later acquires and the sweep reclaim the rest. */
+    /** The most that one acquire releases, since its transaction is to be short. Later acquires and the sweep reclaim the rest. */
     private static final int MAX_RELEASED = 500;
 
     private static final String FIND =
@@ -132,7 +132,7 @@ final class RequestReclaim {
     /**
      * Releases the orphaned requests that hold permits of these semaphores, for an acquire whose transaction has locked the semaphores,
      * and returns them: expired requests and those of dead instances. The oldest expired requests are found by an index, whatever the
-     * number of holders; usually there are none. Everything else scans all holders of the semaphores, where that is not enough.
+     * number of holders; usually there are none. Only where that is not enough, all holders of the semaphores are scanned.
      */
     List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
         List<ReclaimedRequest> released = new ArrayList<>();

@@ -128,7 +128,7 @@ final class SemaphoreTable {
     }
 
     /**
-     * Queues an update of locked rows: reserves tokens, and raises the watermarks to the lowest held token.
+     * Queues an update of locked rows, which reserves tokens and raises the watermarks to the lowest held token.
      *
      * @param liveFrom the lowest held token, by semaphore id
      * @param by the number of tokens, by semaphore id
@@ -138,8 +138,8 @@ final class SemaphoreTable {
     }
 
     /**
-     * A value by semaphore id. Where it is the same for all, a parameter keeps the text short and the same, which a server that prepares
-     * statements knows. Within a case only literals have the column's type on every database.
+     * A value for each semaphore id. If it is the same for all, it is a parameter, so that the text is the same for every semaphore and a
+     * server that prepares statements knows it. Within a case only literals have the column's type on every database.
      */
     private static Object valueOf(Map<Long, Long> byId) {
         return Set.copyOf(byId.values()).size() == 1
@@ -183,7 +183,7 @@ final class SemaphoreTable {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /** The id of a semaphore from the database, since it may have been created a moment ago. */
+    /** Reads the id of a semaphore from the database, not from the cache: the semaphore may have been created a moment ago. */
     Optional<Long> findId(String name) {
         return Optional.ofNullable(findIds(List.of(name)).get(name));
     }

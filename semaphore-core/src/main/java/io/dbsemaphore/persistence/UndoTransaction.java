@@ -42,7 +42,7 @@ public final class UndoTransaction {
         });
     }
 
-    /** Another caller's grant under this external id stays held; this JVM, which was to keep it alive, does not. */
+    /** A grant of another caller under this external id stays held, but is no longer bound to this JVM, which does not keep it alive. */
     private void undo(AcquireState acquire, long requestId) {
         Long instance = acquire.command().instance();
         if (acquire.isOwnRequest(requestId)) {

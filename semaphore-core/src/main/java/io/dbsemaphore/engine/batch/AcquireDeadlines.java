@@ -154,8 +154,8 @@ final class AcquireDeadlines {
 
     /**
      * Whether there is no answer of the database from an earlier attempt, and a decision is in flight, or may still begin, since the
-     * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed. Nor is a commit that was
-     * not answered: the next attempt finds the outcome.
+     * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed. Neither is a commit whose
+     * answer was lost: the next attempt finds the outcome.
      */
     private boolean isWorthWaiting(Acquire acquire) {
         if (acquire.isOutcomeUnknown() && acquire.attempts() <= 1) {

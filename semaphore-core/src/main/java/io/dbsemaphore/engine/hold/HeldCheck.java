@@ -115,7 +115,7 @@ public final class HeldCheck {
 
     private void requireTransaction(String externalId) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
-                || !TransactionSynchronizationManager.isSynchronizationActive() // it has completed
+                || !TransactionSynchronizationManager.isSynchronizationActive() // the transaction has completed
                 || !isOnHostDataSource()) {
             throw new IllegalTransactionStateException("requireHeld of '" + externalId + "' needs a transaction on the"
                     + " DataSource of the semaphores, since it is the commit of that transaction which it protects");

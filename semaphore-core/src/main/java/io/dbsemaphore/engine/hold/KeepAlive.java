@@ -197,7 +197,7 @@ public final class KeepAlive implements AutoCloseable {
         });
     }
 
-    /** Deregisters this instance, see {@link InstanceLease#deregister}. Grants that outlive it are bound to no instance from then on. */
+    /** Deregisters this instance. Grants that outlive it are bound to no instance from then on. */
     public void deregister() {
         List<ScheduledRenewal> outliving = keptAlive(grant -> grant.state().outlivesShutdown());
         lease.deregister(outliving.stream().map(ScheduledRenewal::requestId).toList());

@@ -165,7 +165,7 @@ public final class Quota {
     private final boolean fair;
     private final Slots<Chunk> idle = new Slots<>();
     private final Set<Chunk> chunks = ConcurrentHashMap.newKeySet();
-    /** Including those that are granted, but not among the chunks yet. */
+    /** The number of chunks, including those that were granted and are not in {@code chunks} yet. */
     private int granted;
 
     private CompletableFuture<?> returns = CompletableFuture.completedFuture(null);

@@ -18,7 +18,7 @@ import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 
-/** What the failure of a transaction means: whether to try it again, and the exception that its caller gets. */
+/** Says what the failure of a transaction means: whether to try it again, and which exception its caller gets. */
 public final class TransactionFailures {
 
     private static final SQLExceptionTranslator SQL = new SQLExceptionSubclassTranslator();
@@ -46,7 +46,7 @@ public final class TransactionFailures {
                 || SqlErrors.isReadOnly(failure);
     }
 
-    /** The failure as a caller gets it: that of the connection instead of an unknown outcome of a commit. */
+    /** The failure as a caller gets it: instead of an unknown outcome of a commit, the failure of the connection. */
     public static Throwable forCaller(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CommitOutcomeUnknownException && cause != null ? translate(cause) : failure;
@@ -55,7 +55,7 @@ public final class TransactionFailures {
     /**
      * Returns the exception to throw instead: one of Spring's, by the {@linkplain SqlErrorKind kind} of the driver's innermost error, so
      * that a cause leads to the same exception on every database. Neither repositories that are created without a container nor a failed
-     * begin or commit are translated by Spring. A failure that does not come from the database is returned unchanged.
+     * begin or commit is translated by Spring. A failure that does not come from the database is returned unchanged.
      */
     static RuntimeException translate(Throwable failure) {
         if (failure instanceof Error error) {

@@ -35,7 +35,7 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 
     private static final MimeType HTML = MimeType.valueOf("text/html;charset=UTF-8");
 
-    /** Where a file is put into another one. */
+    /** A placeholder for the content of another file. */
     private static final Pattern FILE = Pattern.compile("\\{\\{(\\w+\\.(?:css|js))}}");
 
     private final Supplier<String> template;

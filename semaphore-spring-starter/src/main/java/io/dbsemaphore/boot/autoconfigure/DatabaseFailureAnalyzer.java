@@ -181,7 +181,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                         cause));
     }
 
-    /** @param database which database, to begin a sentence */
+    /** @param database which database it is, as the beginning of a sentence */
     private FailureAnalysis unreachable(String database, Optional<String> url, Throwable failure) {
         String check = whatToCheck(failure);
         return new FailureAnalysis(

@@ -132,7 +132,7 @@ final class DeclaredSemaphores {
                 properties.semaphores().keySet(), properties.patterns().keySet(), SemaphoreProperties.property(name)));
     }
 
-    /** @throws SemaphoreConfigurationException naming the first key that binding would change, or leave out */
+    /** @throws SemaphoreConfigurationException naming the first key that binding changes or omits */
     static void checkKeys(ConfigurableEnvironment environment) {
         for (String root : List.of(SEMAPHORES, PATTERNS)) {
             propertyNames(environment).forEach(name -> refuseUnbracketed(name, root));

@@ -78,7 +78,7 @@ final class OwnChangelog {
             liquibase.setAnalyticsEnabled(false);
             liquibase.afterPropertiesSet();
         } catch (Exception failure) {
-            // Of Liquibase, the database or the pool. A LiquibaseException, named here, would be loaded with this class
+            // also of the database or the pool; a LiquibaseException, named here, would be loaded with this class
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))

@@ -27,7 +27,7 @@ import org.springframework.transaction.TransactionException;
  */
 final class PermitLock implements DistributedLock {
 
-    /** A hundred years, which nobody waits to the end; much longer durations overflow in nanoseconds. */
+    /** A hundred years: nobody waits for longer, and durations of more than 292 years overflow in nanoseconds. */
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
     /** How often a lock is tried if no more semaphores may be created and other instances use up the places that are freed. */
