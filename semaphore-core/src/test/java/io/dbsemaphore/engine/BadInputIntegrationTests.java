@@ -97,7 +97,7 @@ class BadInputIntegrationTests extends BadInputFixture {
                 .satisfies(PermitGrant::release); // its expiry would be looked up during another test
     }
 
-    /** However short or long: an application that wants no maximum may say so by the longest time there is. */
+    /** An application that wants no maximum may set the longest duration there is. */
     @ParameterizedTest
     @ValueSource(strings = {"PT0.000000001S", "PT2562047788015215H30M7.999999999S"})
     void anyMaximumHoldIsAllowed(Duration maxHold) {

@@ -111,9 +111,9 @@ class FencingTokenIntegrationTests {
         assertThat(acquireAndRelease(remembering, name)).isGreaterThan(before);
     }
 
-    /** Otherwise they would be above those of a semaphore that is deleted and created again, which begins at the time. */
+    /** With reuse, others reserve many. A semaphore that is deleted and created again continues at the current time, not above those. */
     @Test
-    void areReservedForTheGrantsOfTheirSemaphoreOnlyWhereOthersReserveMany() {
+    void areReservedForGrantsOfTheirOwnSemaphoreOnly() {
         SemaphoreSettings reuse = TestSettings.defaults()
                 .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("reused*", Duration.ofSeconds(1)));
         SemaphoreRows rows = new SemaphoreRows(cluster.schema());

@@ -91,7 +91,7 @@ class LeavingWhileWrittenIntegrationTests {
         rows.assertNothingHeld(Set.of(name));
     }
 
-    /** The answer to its commit is lost, and other acquires delay the attempt that finds the outcome. */
+    /** The answer to the commit of its grant is lost, and other acquires delay the next attempt. */
     @Test
     void anInterruptedCallerWaitsForTheAttemptThatFindsTheOutcome() throws Exception {
         String name = node.semaphore(1);

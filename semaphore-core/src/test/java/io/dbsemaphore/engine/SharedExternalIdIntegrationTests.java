@@ -62,7 +62,7 @@ class SharedExternalIdIntegrationTests {
         staysHeld(holder);
     }
 
-    /** Nobody keeps the grant alive for the caller that has left. */
+    /** The instance of the caller that has left does not keep the grant alive. */
     @Test
     void aCancelledRepetitionThatWasToBeKeptAliveLeavesTheGrantToItsHolder() throws Exception {
         PermitGrant holder = cluster.node(0).semaphores().acquire(request.withKeepAlive(true));
@@ -144,7 +144,7 @@ class SharedExternalIdIntegrationTests {
         }
     }
 
-    /** It has got the grant while the release was under way: the permits are those of others from then on. */
+    /** The repetition got the grant while the release was under way. From then on, others may have the permits. */
     @Test
     void aReleaseEndsTheHandleOfARepetitionThatCameBeforeIt() throws Exception {
         Node node = cluster.node(0);
@@ -161,9 +161,9 @@ class SharedExternalIdIntegrationTests {
         assertThat(repeated.isHeld()).as("after the release").isFalse();
     }
 
-    /** The future is cancelled, but an action of the application delays the end of the acquire. */
+    /** A dependent action of the application blocks the thread that cancels the future. */
     @Test
-    void aGrantThatArrivesAfterItsFutureWasCancelledIsLeftToWhoHasRepeatedIt() throws Exception {
+    void aGrantThatArrivesAfterItsFutureWasCancelledIsLeftToTheCallerThatRepeatedIt() throws Exception {
         CountDownLatch granted = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         CountDownLatch cancelled = new CountDownLatch(1);

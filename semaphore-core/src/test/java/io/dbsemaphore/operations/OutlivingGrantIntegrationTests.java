@@ -45,7 +45,7 @@ class OutlivingGrantIntegrationTests {
     }
 
     @Test
-    void aGrantThatIsKeptAliveStaysHeldAfterTheEndOfItsInstanceUntilItsTtlHasPassed() {
+    void aGrantThatIsKeptAliveStaysHeldWhenItsInstanceHasEnded() {
         String name = other.semaphore(1);
         Node node = Node.on(schema, SETTINGS);
         PermitGrant grant = node.semaphores()
@@ -60,7 +60,7 @@ class OutlivingGrantIntegrationTests {
     }
 
     @Test
-    void itsHandleSaysSoWhileTheInstanceIsStoppedAndAfterItHasStartedAgain() {
+    void theHandleOfTheGrantIsHeldWhileTheInstanceIsStoppedAndAfterARestart() {
         String name = other.semaphore(1);
         try (Node node = Node.on(schema, SETTINGS)) {
             PermitGrant grant = node.semaphores()
@@ -80,9 +80,9 @@ class OutlivingGrantIntegrationTests {
         }
     }
 
-    /** Such a grant is bound to no instance, whoever repeats its acquire. */
+    /** A grant without a TTL is bound to no instance, whoever repeats its acquire. */
     @Test
-    void aGrantWithoutATtlStaysHeldWhenAnInstanceEndsThatHasRepeatedItsAcquireWithOne() {
+    void aGrantWithoutATtlOutlivesAnInstanceThatRepeatedItsAcquireWithATtl() {
         String name = other.semaphore(1);
         AcquireRequest request = AcquireRequest.of(name).withExternalId(SemaphoreRows.name("slot"));
         PermitGrant slot = other.semaphores().acquire(request.withoutTtl());

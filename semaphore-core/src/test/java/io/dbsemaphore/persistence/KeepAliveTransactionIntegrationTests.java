@@ -79,7 +79,7 @@ class KeepAliveTransactionIntegrationTests {
                 .isEqualTo(66_000);
     }
 
-    /** A grant that is not kept alive may be left to its time to live, and many may expire while the database is away. */
+    /** Many grants that are not kept alive may expire while the database is away. */
     @Test
     @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
     void findsTheEndOfMoreRequestsThanAStatementMayHaveValues() {

@@ -68,7 +68,7 @@ class RequireHeldRefusalIntegrationTests extends RequireHeldFixture {
                 () -> supports.executeWithoutResult(status -> node.semaphores().requireHeld(grant)));
     }
 
-    /** Nothing could tell when a release that was put off until its end would be due. */
+    /** A release that is deferred to the end of such a transaction would never take place. */
     @Test
     void refusesInATransactionThatHasCompleted() {
         PermitGrant grant = acquire();

@@ -46,7 +46,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         stop.set(true);
     }
 
-    /** Whatever the number of uses: by one thread with pauses, or by several at full speed. */
+    /** The number of uses makes no difference: one thread pauses after each, several do not. */
     @Measured
     @ParameterizedTest
     @CsvSource({"1, 500", "8, 0"})
@@ -115,7 +115,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
                 .isLessThanOrEqualTo(20));
     }
 
-    /** At most half is in use. Threads pause at times, so that idle permits go back. More with -Dsemaphore.test.reuse-acquires. */
+    /** Threads pause at times, so that idle permits go back. {@code -Dsemaphore.test.reuse-acquires} sets the number of acquires. */
     @ParameterizedTest
     @ValueSource(ints = {50, 250})
     void noCallerIsRefusedWhileHalfOfThePermitsAreNotInUse(int reuseMillis, TestReporter reporter) throws Exception {
@@ -158,7 +158,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         });
     }
 
-    /** Until nearly all acquires are served without a transaction. */
+    /** Waits until nearly all acquires are served without a transaction. */
     private static void awaitAllReused() {
         await().atMost(Duration.ofSeconds(60)).until(() -> {
             long before = Cost.requests("'ACQUIRED', 'RELEASED'");

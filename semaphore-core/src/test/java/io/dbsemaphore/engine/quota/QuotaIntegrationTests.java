@@ -87,7 +87,7 @@ class QuotaIntegrationTests extends ReuseFixture {
         }
     }
 
-    /** The permit may have been taken away after the database was asked, and before its answer came. */
+    /** The permit may have been taken away between the question and the answer. */
     @Test
     void theReuseTimeCountsFromTheQuestionToTheDatabase() {
         Duration reuse = Duration.ofSeconds(2);
@@ -156,11 +156,7 @@ class QuotaIntegrationTests extends ReuseFixture {
         return statement.contains("permit");
     }
 
-    /**
-     * All callers together never use more than the capacity.
-     *
-     * @param most the greatest number of permits of a caller; a permit that is kept for another number is in the way
-     */
+    /** The callers never ask for more than the capacity. Permits that are kept for one count do not serve another. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aCallerIsNeverRefusedBesidePermitsThatItsInstanceKeeps(int most) {

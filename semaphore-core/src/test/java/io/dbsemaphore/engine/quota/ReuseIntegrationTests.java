@@ -161,7 +161,7 @@ class ReuseIntegrationTests extends ReuseFixture {
         }
     }
 
-    /** Also the last one, which begins shortly before the maximum hold has passed since the grant. */
+    /** The last use begins shortly before the maximum hold has passed since the grant. */
     @Test
     void eachUseHasItsMaximumHold() {
         AcquireRequest limited = request().withTtl(Duration.ofSeconds(3)).withMaxHold(Duration.ofSeconds(5));

@@ -39,7 +39,7 @@ class ReuseProcessesIntegrationTests {
     private static final Duration WAIT_TIME = Duration.ofSeconds(40);
     private static final String NAME = "partner";
 
-    /** So long that an idle permit which is not asked for would stay for longer than any caller may take. */
+    /** An idle permit that nobody asks for stays for eight times as long, longer than this test lets any caller wait. */
     private static final Duration DEMAND_REUSE = Duration.ofMillis(400);
 
     private final Schema schema = TestDatabase.createForProcesses().migrate();
@@ -129,11 +129,11 @@ class ReuseProcessesIntegrationTests {
         assertThat(slots.get(0).total()).as("acquires").isGreaterThan(100_000);
     }
 
-    /** One has all permits and needs none any more, one needs ten for a tenth of the time, and one needs twenty all the time. */
+    /** One has had all permits and needs none, one needs ten for a tenth of the time, and one always needs twenty. */
     @Slow
     @Measured
     @Test
-    void eachThatNeedsPermitsHasThemBesideOneThatNeedsNone(@TempDir Path directory) {
+    void eachHasThePermitsThatItNeedsBesideOneThatNeedsNone(@TempDir Path directory) {
         node.admin().setCapacity(NAME, 30, "test", "many permits");
         Path file = directory.resolve("at-work");
         SharedCounter little = new SharedCounter(file, 0);
@@ -161,7 +161,7 @@ class ReuseProcessesIntegrationTests {
     @Measured
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void demandMovesFromOneToTheNextEachSecond(boolean waits, @TempDir Path directory) {
+    void permitsFollowDemandThatMovesEachSecond(boolean waits, @TempDir Path directory) {
         node.admin().setCapacity(NAME, 8, "test", "several permits");
         Path file = directory.resolve("at-work");
         List<ChildJvm> three =
@@ -181,7 +181,7 @@ class ReuseProcessesIntegrationTests {
                 .isBetween(6, 8);
     }
 
-    /** What is idle in one of them is in use in another at the latest after the reuse time and a poll of that one. */
+    /** A permit that is idle in one process is in use in another after the reuse time and a poll at the latest. */
     private static void assertMovesWithinTheReuseTimeAndAPoll(List<ChildJvm> processes) {
         List<String[]> results = processes.stream()
                 .map(process -> process.awaitLine("DEMANDED", START).split(" "))

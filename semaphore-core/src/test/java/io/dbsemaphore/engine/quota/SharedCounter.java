@@ -63,7 +63,7 @@ final class SharedCounter {
         long unused = (long) LONG.getAndAdd(memory, REFUSALS + slot * 64, 1L);
     }
 
-    /** How many are at work in the process of this slot. */
+    /** The number of callers at work in the process of this slot. */
     int current() {
         return (int) (((long) LONG.getVolatile(memory, CURRENT) >>> (slot * BITS)) & MASK);
     }
@@ -93,7 +93,7 @@ final class SharedCounter {
         return sumFrom(TOTALS);
     }
 
-    /** How many callers were refused, in all processes. */
+    /** The number of callers that were refused, in all processes. */
     long refusals() {
         return sumFrom(REFUSALS);
     }

@@ -75,7 +75,7 @@ public final class WithOtherSpringDataModules {
                 .withMessageContaining(CustomerRepository.class.getName());
     }
 
-    /** The starter hides nothing there. Spring Data itself logs, before the start fails, what it has left out and what it takes. */
+    /** Spring Data itself logs which repository it has left out and what to annotate, before the start fails. */
     private static void isToldWhatToAnnotate() {
         Logger logger = (Logger) LoggerFactory.getLogger("org.springframework.data.repository.config");
         ListAppender<ILoggingEvent> log = new ListAppender<>();

@@ -21,7 +21,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Locks whose semaphores have a reuse time. They are not kept alive, and so not reused. */
+/** Locks whose semaphores have a reuse time are not reused, since they are not kept alive. */
 class LockReuseIntegrationTests {
 
     private static final String PREFIX = "shedlock:";
