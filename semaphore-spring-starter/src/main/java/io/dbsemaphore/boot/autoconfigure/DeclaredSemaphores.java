@@ -24,9 +24,9 @@ import org.springframework.core.env.EnumerablePropertySource;
 /**
  * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity.
  *
- * <p>Finds configured semaphores that binding changes or omits. Without brackets it drops all characters except letters, digits,
- * dashes and dots, so that {@code tenant:a} would create a semaphore {@code tenanta}. It omits entries without a capacity, because
- * that is misspelled, or because the name contains a dot and the part after it was taken for a property.
+ * <p>Refuses keys that binding changes or omits, and entries without a capacity. Without brackets, binding drops all characters except
+ * letters, digits, dashes and dots, so that {@code tenant:a} would create a semaphore {@code tenanta}. An entry has no capacity if the
+ * property is missing or misspelled, or if the name contains a dot and the part after it was taken for a property.
  */
 final class DeclaredSemaphores {
 

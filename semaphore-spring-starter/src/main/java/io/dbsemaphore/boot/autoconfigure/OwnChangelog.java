@@ -52,6 +52,7 @@ final class OwnChangelog {
      *
      * @throws SemaphoreConfigurationException if Liquibase is not on the class path
      * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws DatabaseUnreachableException if the database cannot be reached
      * @throws IllegalStateException if the changelog fails
      */
     static void run(DataSource dataSource, String tablePrefix, ResourceLoader resourceLoader) {
