@@ -511,9 +511,12 @@ public final class Sessions implements AutoCloseable {
             synchronized (this) {
                 evictionScheduled = false;
             }
-            returnIdleFor(longestIdle.toNanos());
-            synchronized (this) {
-                scheduleEviction();
+            try {
+                returnIdleFor(longestIdle.toNanos());
+            } finally {
+                synchronized (this) {
+                    scheduleEviction();
+                }
             }
         }
 
