@@ -440,11 +440,15 @@ public final class Sessions implements AutoCloseable {
             if (spare == null) {
                 return connectionOfHost();
             }
-            if (System.nanoTime() - keptSince < TRUSTED_NANOS || isAlive(spare)) {
-                return spare;
+            boolean usable = System.nanoTime() - keptSince < TRUSTED_NANOS;
+            try {
+                usable = usable || isAlive(spare);
+            } finally {
+                if (!usable) {
+                    Session.evict(spare);
+                }
             }
-            Session.evict(spare);
-            return connectionOfHost();
+            return usable ? spare : connectionOfHost();
         }
 
         private static boolean isAlive(Connection connection) {
