@@ -64,8 +64,8 @@ public class SemaphoreTemplate implements SemaphoreOperations {
                 releaseUnwanted(granted.grant());
             }
         });
-        CompletableFuture<?> unusedToo =
-                grant.whenComplete((result, failure) -> acquire.cancel(true)); // no effect on one that has ended
+        // completeAsync calls none of the methods that end the acquire; no effect on one that has ended
+        CompletableFuture<?> unusedToo = grant.whenComplete((result, failure) -> acquire.cancel(true));
         return grant;
     }
 
