@@ -39,6 +39,15 @@ class SharedExternalIdIntegrationTests {
     private final String name = cluster.semaphore(1);
     private final AcquireRequest request =
             AcquireRequest.of(name).withExternalId(cluster.externalId()).withTtl(Duration.ofMinutes(5));
+    private final CountDownLatch granted = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+    private final SemaphoreListener slow = new SemaphoreListener() {
+        @Override
+        public void acquired(Acquired event) {
+            granted.countDown();
+            await(goOn);
+        }
+    };
 
     @AfterEach
     void open() {
@@ -122,15 +131,6 @@ class SharedExternalIdIntegrationTests {
     /** The first caller gives up after its grant was made; a second one has got the grant by then, and works. */
     @Test
     void aCancelledAcquireLeavesItsGrantToWhoHasRepeatedIt() throws Exception {
-        CountDownLatch granted = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        SemaphoreListener slow = new SemaphoreListener() {
-            @Override
-            public void acquired(Acquired event) {
-                granted.countDown();
-                await(goOn);
-            }
-        };
         try (Node first = Node.on(cluster.schema(), TestSettings.defaults(), slow)) {
             CompletableFuture<PermitGrant> cancelled = first.semaphores().acquireAsync(request);
             await(granted);
@@ -164,17 +164,8 @@ class SharedExternalIdIntegrationTests {
     /** A dependent action of the application blocks the thread that cancels the future. */
     @Test
     void aGrantThatArrivesAfterItsFutureWasCancelledIsLeftToTheCallerThatRepeatedIt() throws Exception {
-        CountDownLatch granted = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
         CountDownLatch cancelled = new CountDownLatch(1);
         CountDownLatch told = new CountDownLatch(1);
-        SemaphoreListener slow = new SemaphoreListener() {
-            @Override
-            public void acquired(Acquired event) {
-                granted.countDown();
-                await(goOn);
-            }
-        };
         try (Node first = Node.on(cluster.schema(), TestSettings.defaults(), slow)) {
             CompletableFuture<PermitGrant> acquire = first.semaphores().acquireAsync(request);
             var unused = acquire.whenComplete((grant, failure) -> {
