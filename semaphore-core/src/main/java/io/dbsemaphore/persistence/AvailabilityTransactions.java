@@ -129,7 +129,7 @@ public final class AvailabilityTransactions {
     /** Finds out which requests are held, and whether others want permits of these semaphores: without a lock, in one statement. */
     public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
-            SortedMap<Long, String> byId = new TreeMap<>();
+            Map<Long, String> byId = new TreeMap<>();
             semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
             Map<String, Set<Long>> found = new HashMap<>();
             List<List<Long>> requests = Sql.chunks(requestIds.stream().sorted().toList(), MAX_IDS);
