@@ -117,6 +117,11 @@ public enum Database {
         return this == POSTGRESQL;
     }
 
+    /** Whether an array can be a parameter. */
+    public boolean hasArrays() {
+        return this == POSTGRESQL;
+    }
+
     /** SQL that tells whether the session or its server rejects writes. */
     String readOnlyQuery() {
         return switch (this) {

@@ -231,7 +231,11 @@ public final class StatementQueue {
         int bind(PreparedStatement statement, int first) throws SQLException {
             int index = first;
             for (@Nullable Object value : values) {
-                statement.setObject(index++, value);
+                if (value instanceof SqlArray array) {
+                    array.bind(statement.getConnection(), statement, index++);
+                } else {
+                    statement.setObject(index++, value);
+                }
             }
             return index;
         }

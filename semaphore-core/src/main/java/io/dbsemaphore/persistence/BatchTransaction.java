@@ -426,7 +426,7 @@ public final class BatchTransaction {
         Set<Long> all = PermitTable.idsOf(permitIds);
         if (requests.releasesSkipLocked()) {
             Supplier<List<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
-            permits.queueReleaseOfReleased(permitIds.keySet());
+            permits.queueReleaseOfReleased(all);
             return () -> Set.copyOf(released.get());
         }
         return queueRelease(permitIds, permits.queueLock(all));

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. Queued statements are
  * executed in the next round trip of the transaction, at the latest in its commit.
+ *
+ * <p>Requests that are found by several ids are held if their state is not {@code RELEASED}. PostgreSQL uses no index for that condition.
+ * For {@code state = 'ACQUIRED'} it would read the whole index of the state, as long as the table has no statistics.
  */
 final class PermitRequestTable {
 
@@ -30,15 +33,15 @@ final class PermitRequestTable {
     private static final String DELETE = "delete from permit_request where id = ?";
 
     private static final String LOCK_SKIP_LOCKED = """
-            select id from permit_request where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
+            select id from permit_request where id in (?) and state <> 'RELEASED' order by id for update skip locked""";
 
     private static final String RELEASE = """
-            update permit_request set state = 'RELEASED', updated_at = utc_now() where id in (?) and state = 'ACQUIRED'""";
+            update permit_request set state = 'RELEASED', updated_at = utc_now() where id in (?) and state <> 'RELEASED'""";
 
     /** Locks the held permits that no other transaction has locked, and releases the requests that have no others. */
     private static final String RELEASE_SKIP_LOCKED = """
             update permit_request set state = 'RELEASED', updated_at = utc_now()
-            where id in (?) and state = 'ACQUIRED' and id not in (
+            where id in (?) and state <> 'RELEASED' and id not in (
                 select permit_request_id from permit where id in (?) and state = 'ACQUIRED' and id <> all (array(
                     select id from permit where id in (?) and state = 'ACQUIRED' for update skip locked)))
             returning id""";
@@ -46,7 +49,7 @@ final class PermitRequestTable {
     private static final String RENEW = """
             update permit_request
             set updated_at = utc_now(), renewed_at = utc_now(), expires_at = utc_plus_millis(ttl_millis)
-            where id in (?) and state = 'ACQUIRED' and expires_at > utc_now() and expires_at < utc_plus_millis(ttl_millis)""";
+            where id in (?) and state <> 'RELEASED' and expires_at > utc_now() and expires_at < utc_plus_millis(ttl_millis)""";
 
     private static final String RENEW_UNTIL = """
             update permit_request
@@ -54,7 +57,7 @@ final class PermitRequestTable {
             where id = ? and state = 'ACQUIRED' and expires_at > utc_now() and expires_at < utc_plus_millis(?)""";
 
     private static final String TOUCH =
-            "update permit_request set updated_at = utc_now() where id in (?) and state = 'ACQUIRED'";
+            "update permit_request set updated_at = utc_now() where id in (?) and state <> 'RELEASED'";
 
     private static final String UNBIND = "update permit_request set instance = null where id in (?) and instance = ?";
 
@@ -62,7 +65,7 @@ final class PermitRequestTable {
     private static final String FIND_BY_EXTERNAL_ID = FIND + "r.external_id in (?)";
     private static final String FIND_BY_ID = FIND + "r.id in (?)";
 
-    private static final String FIND_HELD = "select id from permit_request where id in (?) and state = 'ACQUIRED'";
+    private static final String FIND_HELD = "select id from permit_request where id in (?) and state <> 'RELEASED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
 
     /** Uses an index, whatever the number of holders. */

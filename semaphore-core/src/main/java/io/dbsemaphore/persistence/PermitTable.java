@@ -49,6 +49,11 @@ final class PermitTable {
     private static final String BY_SEMAPHORE_AND_CLOCK =
             " group by p.semaphore_id union all select 0, 0, 0, 0, utc_now()";
 
+    /** One row for each semaphore. A list of conditions, as above, would have to be planned whenever its length differs. */
+    private static final String SUM_OF_EACH = """
+            select s.id, sums.* from semaphore s cross join lateral (select %s from permit p
+            where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from) sums where s.id in (?)""".formatted(SUMS);
+
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
 
@@ -93,7 +98,7 @@ final class PermitTable {
         this.release = release("id in (?)", channel);
         this.releaseOfRequests = release("permit_request_id in (?)", channel);
         this.releaseOfReleased = release(
-                "permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')",
+                "id in (?) and (select r.state from permit_request r where r.id = permit_request_id) = 'RELEASED'",
                 channel);
     }
 
@@ -126,6 +131,9 @@ final class PermitTable {
         if (semaphoreIds.size() == 1) {
             long id = semaphoreIds.iterator().next();
             return sql.queryRows(SUM_OF_ONE, (row, number) -> sum(row, 1, id), id, id);
+        }
+        if (sql.hasArrays()) {
+            return sql.queryRows(SUM_OF_EACH, (row, number) -> sum(row, 2, row.getLong(1)), semaphoreIds);
         }
         String each = String.join(" or ", Collections.nCopies(semaphoreIds.size(), "(" + HELD + ")"));
         return sql.queryRows(
@@ -242,9 +250,9 @@ final class PermitTable {
         return queueRelease(releaseOfRequests, requestIds);
     }
 
-    /** Queues the release of the held permits of those of the requests that are released. */
-    void queueReleaseOfReleased(Collection<Long> requestIds) {
-        queueRelease(releaseOfReleased, requestIds);
+    /** Queues the release of the held permits among these whose requests are released. */
+    void queueReleaseOfReleased(Collection<Long> ids) {
+        queueRelease(releaseOfReleased, ids);
     }
 
     private Supplier<Integer> queueRelease(String statement, Collection<Long> ids) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -133,20 +134,8 @@ final class SemaphoreTable {
      * @param liveFrom the lowest held token, by semaphore id
      * @param by the number of tokens, by semaphore id
      */
-    void queueRaiseFences(Map<Long, Long> liveFrom, Map<Long, Long> by, LocalDateTime now) {
-        sql.update(RAISE_FENCES, valueOf(by), now, valueOf(liveFrom), liveFrom.keySet());
-    }
-
-    /**
-     * A value for each semaphore id. If it is the same for all, it is a parameter, so that the text is the same for every semaphore and a
-     * server that prepares statements knows it. Within a case only literals have the column's type on every database.
-     */
-    private static Object valueOf(Map<Long, Long> byId) {
-        return Set.copyOf(byId.values()).size() == 1
-                ? byId.values().iterator().next()
-                : new Sql.Literal(byId.entrySet().stream()
-                        .map(entry -> " when " + entry.getKey() + " then " + entry.getValue())
-                        .collect(Collectors.joining("", "case id", " end")));
+    void queueRaiseFences(SortedMap<Long, Long> liveFrom, SortedMap<Long, Long> by, LocalDateTime now) {
+        sql.update(RAISE_FENCES, new Sql.ById(by), now, new Sql.ById(liveFrom), liveFrom.keySet());
     }
 
     /** Queues an update of locked rows: until then callers may be waiting. */

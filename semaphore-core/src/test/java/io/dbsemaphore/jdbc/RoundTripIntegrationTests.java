@@ -145,9 +145,11 @@ class RoundTripIntegrationTests {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             String name = "other" + hostSettings.length();
             engine.admin().create(name, 1);
+            engine.admin().create(name + "-too", 1);
 
             for (int i = 0; i < 20; i++) { // the driver has statements prepared that are repeated
                 semaphores.acquire(AcquireRequest.of(name)).release();
+                semaphores.acquire(AcquireRequest.of(name, name + "-too")).release();
             }
 
             assertThat(semaphores.tryAcquire(AcquireRequest.of(name))).isPresent();

@@ -2,17 +2,21 @@ package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.jdbc.SqlArray;
 import io.dbsemaphore.jdbc.StatementQueue;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,8 +31,9 @@ import org.springframework.jdbc.core.RowMapperResultSetExtractor;
  *
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
  * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. Statements that Hibernate makes
- * of HQL are {@linkplain #translated translated} in the same way. A collection as a value stands for as many placeholders as it has
- * elements.
+ * of HQL are {@linkplain #translated translated} in the same way. A collection as a value, written {@code in (?)}, stands for as many
+ * placeholders as it has elements. On PostgreSQL it is one array, and the rows of an insert are one array for each column: the text is
+ * then the same for every number of elements, and the server parses and plans it once.
  */
 public final class Sql {
 
@@ -39,6 +44,7 @@ public final class Sql {
 
     private static final int MAX_ROWS = 500;
     private static final String VALUES = " values ";
+    private static final String IN = "in (";
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
@@ -53,8 +59,11 @@ public final class Sql {
         this.tablePrefix = tablePrefix;
     }
 
-    /** A value that becomes part of the text: generated numbers, which thus have the column's type on every database. */
-    public record Literal(String text) {}
+    /**
+     * A number for each row of an update, by the {@code id} of the row. If it is the same for all, it is a parameter, so that the text is
+     * the same for every row. Within a case only literals have the column's type on every database.
+     */
+    public record ById(SortedMap<Long, Long> numbers) {}
 
     /** Queues a query for the next round trip of the transaction. */
     public <T> Supplier<List<T>> queryRows(String statement, RowMapper<T> row, @Nullable Object... values) {
@@ -91,12 +100,43 @@ public final class Sql {
         String text = cached.computeIfAbsent(statement, this::translate);
         String row = text.substring(text.indexOf(VALUES) + VALUES.length());
         for (List<List<@Nullable Object>> some : chunks(rows, MAX_ROWS)) {
-            List<@Nullable Object> values = new ArrayList<>();
-            some.forEach(values::addAll);
-            String insert = text + (", " + row).repeat(some.size() - 1);
-            log.debug("{}", insert);
-            queue().update(insert, values);
+            Bound insert = database.hasArrays() && some.size() > 1
+                    ? insertOfArrays(text.substring(0, text.indexOf(VALUES)), row, some)
+                    : new Bound(
+                            text + (", " + row).repeat(some.size() - 1),
+                            some.stream().flatMap(List::stream).toList());
+            log.debug("{}", insert.text());
+            queue().update(insert.text(), insert.values());
         }
+    }
+
+    /** The insert of rows as one array for each column; a column without any value is null in the text, since it has no type. */
+    private static Bound insertOfArrays(String into, String row, List<List<@Nullable Object>> rows) {
+        List<SqlArray> arrays = new ArrayList<>();
+        StringBuilder selected = new StringBuilder();
+        int from = 1; // after the parenthesis
+        for (int column = 0; column < rows.get(0).size(); column++) {
+            int index = column;
+            SqlArray array =
+                    SqlArray.of(rows.stream().map(each -> each.get(index)).toList());
+            int placeholder = row.indexOf('?', from);
+            selected.append(row, from, placeholder);
+            if (array == null) {
+                selected.append("null");
+            } else {
+                arrays.add(array);
+                selected.append('v').append(arrays.size());
+            }
+            from = placeholder + 1;
+        }
+        selected.append(row, from, row.length() - 1);
+        String parameters = arrays.stream().map(SqlArray::parameter).collect(Collectors.joining(", "));
+        String columns = IntStream.rangeClosed(1, arrays.size())
+                .mapToObj(number -> "v" + number)
+                .collect(Collectors.joining(", "));
+        return new Bound(
+                "%s select %s from unnest(%s) as v(%s)".formatted(into, selected, parameters, columns),
+                List.copyOf(arrays));
     }
 
     /** Splits values into lists of at most this size, in their order: a statement has a limited number of parameters. */
@@ -120,6 +160,11 @@ public final class Sql {
         return queue().isOneRoundTrip();
     }
 
+    /** Whether a collection is one parameter. */
+    public boolean hasArrays() {
+        return database.hasArrays();
+    }
+
     private StatementQueue queue() {
         return sessions.current().statements();
     }
@@ -137,7 +182,7 @@ public final class Sql {
     }
 
     /** A statement for the database with a placeholder for each of its values. */
-    private record Bound(String text, List<@Nullable Object> values) {}
+    private record Bound(String text, List<? extends @Nullable Object> values) {}
 
     private Bound bind(String statement, @Nullable Object[] values) {
         String text = cached.computeIfAbsent(statement, this::translate);
@@ -147,17 +192,50 @@ public final class Sql {
         for (Object value : values) {
             int placeholder = text.indexOf('?', from);
             expanded.append(text, from, placeholder);
-            if (value instanceof Literal literal) {
-                expanded.append(literal.text());
+            if (value instanceof ById byId) {
+                expanded.append(bind(byId.numbers(), flat));
+            } else if (value instanceof Collection<?> many) {
+                append(many, expanded, flat);
             } else {
-                Collection<?> many = value instanceof Collection<?> several ? several : Arrays.asList(value);
-                expanded.append(String.join(", ", Collections.nCopies(many.size(), "?")));
-                flat.addAll(many);
+                expanded.append('?');
+                flat.add(value);
             }
             from = placeholder + 1;
         }
         expanded.append(text, from, text.length());
         log.debug("{}", expanded);
         return new Bound(expanded.toString(), flat);
+    }
+
+    /** Appends a list to a text that ends with its opening parenthesis. */
+    private void append(Collection<?> many, StringBuilder text, List<@Nullable Object> values) {
+        SqlArray array = database.hasArrays() && many.size() > 1 ? SqlArray.of(many) : null;
+        if (array != null) {
+            text.setLength(text.length() - IN.length());
+            text.append("= any (").append(array.parameter());
+            values.add(array);
+        } else {
+            text.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+            values.addAll(many);
+        }
+    }
+
+    private String bind(SortedMap<Long, Long> numbers, List<@Nullable Object> values) {
+        if (Set.copyOf(numbers.values()).size() == 1) {
+            values.add(numbers.get(numbers.firstKey()));
+            return "?";
+        }
+        return database.hasArrays()
+                ? "(%s)[array_position(%s, id)]"
+                        .formatted(bindArray(numbers.values(), values), bindArray(numbers.keySet(), values))
+                : numbers.entrySet().stream()
+                        .map(entry -> " when " + entry.getKey() + " then " + entry.getValue())
+                        .collect(Collectors.joining("", "case id", " end"));
+    }
+
+    private static String bindArray(Collection<Long> numbers, List<@Nullable Object> values) {
+        SqlArray array = Objects.requireNonNull(SqlArray.of(numbers));
+        values.add(array);
+        return array.parameter();
     }
 }

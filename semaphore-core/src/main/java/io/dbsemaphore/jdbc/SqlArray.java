@@ -1,0 +1,39 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An array as a parameter of a statement.
+ *
+ * @param type the SQL type of its elements
+ */
+public record SqlArray(String type, @Nullable Object[] elements) {
+
+    private static final Map<Class<?>, String> TYPES =
+            Map.of(Long.class, "int8", Integer.class, "int4", String.class, "text", LocalDateTime.class, "timestamp");
+
+    /** The array of these values, all of one type; null if there is none, so that the type is unknown. */
+    public static @Nullable SqlArray of(Collection<? extends @Nullable Object> values) {
+        return values.stream()
+                .filter(Objects::nonNull)
+                .findFirst()
+                .map(first -> new SqlArray(Objects.requireNonNull(TYPES.get(first.getClass())), values.toArray()))
+                .orElse(null);
+    }
+
+    /** The placeholder: with the type, which a driver that sends values as literals does not say. */
+    public String parameter() {
+        return "cast(? as " + type + "[])";
+    }
+
+    void bind(Connection connection, PreparedStatement statement, int index) throws SQLException {
+        statement.setArray(index, connection.createArrayOf(type, elements));
+    }
+}
