@@ -1,7 +1,7 @@
 package io.dbsemaphore.jdbc;
 
+import java.sql.Array;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -33,7 +33,7 @@ public record SqlArray(String type, @Nullable Object[] elements) {
         return "cast(? as " + type + "[])";
     }
 
-    void bind(Connection connection, PreparedStatement statement, int index) throws SQLException {
-        statement.setArray(index, connection.createArrayOf(type, elements));
+    Array create(Connection connection) throws SQLException {
+        return connection.createArrayOf(type, elements);
     }
 }

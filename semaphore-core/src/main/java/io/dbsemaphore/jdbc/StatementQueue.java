@@ -231,11 +231,8 @@ public final class StatementQueue {
         int bind(PreparedStatement statement, int first) throws SQLException {
             int index = first;
             for (@Nullable Object value : values) {
-                if (value instanceof SqlArray array) {
-                    array.bind(statement.getConnection(), statement, index++);
-                } else {
-                    statement.setObject(index++, value);
-                }
+                statement.setObject(
+                        index++, value instanceof SqlArray array ? array.create(statement.getConnection()) : value);
             }
             return index;
         }
