@@ -5,6 +5,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.batch.Release;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -81,24 +83,28 @@ final class ReleaseService {
             if (run.database.heldCheck().defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
-            ReleaseOutcome outcome = await(run.commit.release(grant, maybeLost));
+            Release release = run.commit.release(grant, maybeLost);
+            ReleaseOutcome outcome;
+            try {
+                outcome = await(release.answer());
+            } catch (RuntimeException failure) {
+                if (!releaseInBackground(release, event, state.deadline())) {
+                    throw failure;
+                }
+                log.warn(
+                        "The release of grant {} on {} failed and is repeated in the background; its permits are available when"
+                                + " their TTL has passed at the latest",
+                        grant.externalId(),
+                        grant.counts(),
+                        failure);
+                return ReleaseOutcome.DEFERRED;
+            }
             released(state);
             tell(outcome, event);
             if (outcome != ReleaseOutcome.RELEASED && lost != null) {
                 reportGone(state, lost);
             }
             return outcome;
-        } catch (RuntimeException failure) {
-            if (!releaseInBackground(grant, event, state.deadline())) {
-                throw failure;
-            }
-            log.warn(
-                    "The release of grant {} on {} failed and is repeated in the background; its permits are available when their"
-                            + " TTL has passed at the latest",
-                    grant.externalId(),
-                    grant.counts(),
-                    failure);
-            return ReleaseOutcome.DEFERRED;
         } finally {
             run.held.releaseEnds();
         }
@@ -170,12 +176,13 @@ final class ReleaseService {
     }
 
     private CompletableFuture<ReleaseOutcome> submit(HeldGrant state, Consumer<SemaphoreListener> event) {
-        return run.commit.release(state.grant(), false).whenComplete((outcome, failure) -> {
+        Release release = run.commit.release(state.grant(), false);
+        return release.answer().whenComplete((outcome, failure) -> {
             if (failure == null) {
                 released(state);
                 run.listenerThreads.execute(() -> tell(outcome, event));
             } else {
-                boolean unused = releaseInBackground(state.grant(), event, state.deadline());
+                boolean unused = releaseInBackground(release, event, state.deadline());
             }
         });
     }
@@ -186,13 +193,14 @@ final class ReleaseService {
         run.held.end(state.grant().requestId());
     }
 
-    private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
-        return run.background.release(
-                grant.externalId(),
-                () -> run.commit
-                        .release(grant, false)
-                        .thenAccept(outcome -> run.listenerThreads.execute(() -> tell(outcome, event))),
-                until);
+    private boolean releaseInBackground(Release failed, Consumer<SemaphoreListener> event, Deadline until) {
+        AtomicReference<Release> last = new AtomicReference<>(failed);
+        Supplier<CompletableFuture<?>> attempt = () -> {
+            Release next = run.commit.releaseAgain(last.get(), until.isPassed());
+            last.set(next);
+            return next.answer().thenAccept(outcome -> run.listenerThreads.execute(() -> tell(outcome, event)));
+        };
+        return run.background.release(failed.grant().externalId(), attempt, until);
     }
 
     /** Releases a grant by its external id, whichever JVM holds it. */

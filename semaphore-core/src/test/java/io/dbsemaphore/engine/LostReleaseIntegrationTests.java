@@ -15,6 +15,7 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -200,6 +201,21 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
 
             proxy.awaitDropped(SOON);
             rows.awaitNothingHeld(SOON, request.permits().keySet());
+        }
+    }
+
+    @Test
+    void listenersHearOfAReleaseWhoseLastAttemptWasCommittedWithoutAnAnswer() {
+        try (Node hasty = Node.behind(proxy, schema, 2, TestSettings.limits(1, 10, 1))) {
+            PermitGrant grant = hasty.semaphores().acquire(Wish.ONE_NAME.on(other));
+            proxy.dropNextCommitAnswer(UPDATE);
+
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
+
+            proxy.awaitDropped(SOON);
+            Awaitility.await().atMost(SOON).untilAsserted(() -> assertThat(
+                            hasty.events().endings(grant.externalId()))
+                    .containsExactly("released " + grant.externalId()));
         }
     }
 }

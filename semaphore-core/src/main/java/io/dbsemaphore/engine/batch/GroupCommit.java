@@ -145,20 +145,31 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Releases a grant, with retries. Callers of this JVM that wait for its permits are served.
+     * Begins to release a grant, with retries. Callers of this JVM that wait for its permits are served.
      *
      * @param maybeLost whether another instance may have released the grant, since it has expired
-     * @return completed by a thread of the engine, which must not be blocked
      */
-    public CompletableFuture<ReleaseOutcome> release(StoredGrant grant, boolean maybeLost) {
-        Release release = new Release(grant, maybeLost, limits.lockWait(), QueueClock.SYSTEM);
+    public Release release(StoredGrant grant, boolean maybeLost) {
+        return submit(new Release(grant, maybeLost, limits.lockWait(), QueueClock.SYSTEM));
+    }
+
+    /**
+     * Begins once more with a release that has failed. An attempt before may have released the grant.
+     *
+     * @param maybeLost whether another instance may have released the grant meanwhile
+     */
+    public Release releaseAgain(Release failed, boolean maybeLost) {
+        return submit(failed.again(maybeLost));
+    }
+
+    private Release submit(Release release) {
         if (queue.add(release)) {
             delay.arrived();
             signal();
         } else {
             releases.signal();
         }
-        return release.answer();
+        return release;
     }
 
     /** Runs a batch of acquires, with the releases that are piggy-backed on it. */

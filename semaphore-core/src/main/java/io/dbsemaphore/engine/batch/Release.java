@@ -14,17 +14,18 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** One release of a grant, through all attempts. All but the answer is guarded by the lock of the {@link WorkQueue}. */
-final class Release {
+public final class Release {
 
     private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(200), 0);
 
     private final StoredGrant grant;
     private final boolean maybeLost;
+    private final Duration lockWait;
     private final QueueClock clock;
     private final CompletableFuture<ReleaseOutcome> answer = new CompletableFuture<>();
     private final long startedAt;
     private final Deadline lockDeadline;
-    private boolean commitSent;
+    private boolean outcomeUnknown;
     private int attempts;
     private boolean isolated;
     private int timesBlocked;
@@ -40,13 +41,25 @@ final class Release {
     Release(StoredGrant grant, boolean maybeLost, Duration lockWait, QueueClock clock) {
         this.grant = grant;
         this.maybeLost = maybeLost;
+        this.lockWait = lockWait;
         this.clock = clock;
         startedAt = clock.now();
         lockDeadline = clock.in(lockWait);
         notBefore = clock.in(Duration.ZERO);
     }
 
-    StoredGrant grant() {
+    /**
+     * The same release once more, after a failure.
+     *
+     * @param mayBeLostByNow whether the grant has expired meanwhile
+     */
+    Release again(boolean mayBeLostByNow) {
+        Release again = new Release(grant, maybeLost || mayBeLostByNow, lockWait, clock);
+        again.outcomeUnknown = outcomeUnknown;
+        return again;
+    }
+
+    public StoredGrant grant() {
         return grant;
     }
 
@@ -63,8 +76,8 @@ final class Release {
         return permitIds;
     }
 
-    /** Completed on a thread of the engine. */
-    CompletableFuture<ReleaseOutcome> answer() {
+    /** Completed by a thread of the engine, which must not be blocked. */
+    public CompletableFuture<ReleaseOutcome> answer() {
         return answer;
     }
 
@@ -73,7 +86,7 @@ final class Release {
      * did; not if another instance may have done it.
      */
     ReleaseOutcome outcome(ReleaseOutcome found) {
-        return found == ReleaseOutcome.ALREADY_RELEASED && commitSent && !maybeLost ? ReleaseOutcome.RELEASED : found;
+        return found == ReleaseOutcome.ALREADY_RELEASED && outcomeUnknown && !maybeLost ? ReleaseOutcome.RELEASED : found;
     }
 
     /** Sets the outcome, which {@link #complete} passes to the caller. */
@@ -95,9 +108,9 @@ final class Release {
         Objects.requireNonNull(decision, "Not decided").run();
     }
 
-    /** Records that an attempt has sent a commit, to which there was no answer. */
-    void commitSent() {
-        commitSent = true;
+    /** Records that an attempt may have released the grant: its commit was not answered. */
+    void setOutcomeUnknown() {
+        outcomeUnknown = true;
     }
 
     /** Counts a failed attempt, and returns the number of them. */

@@ -402,7 +402,7 @@ final class Settlement {
 
     private void settleFailedRelease(Release release, int batchSize, Throwable failure) {
         if (failure instanceof CommitOutcomeUnknownException) {
-            release.commitSent();
+            release.setOutcomeUnknown();
         }
         boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
         if (batchSize > 1 && locked) {
