@@ -208,10 +208,9 @@ final class WaitQueues {
             changedAt = clock.now();
         }
 
-        /** Assumes that enough permits are available for the first caller, so that it is tried. */
-        private void raiseAvailableForFirst() {
-            Acquire first = waiting.first();
-            available = first == null ? available : Math.max(available, neededFor(first));
+        /** Assumes that enough permits are available for a caller, so that it is tried. */
+        private void raiseAvailableFor(@Nullable Acquire acquire) {
+            available = acquire == null ? available : Math.max(available, neededFor(acquire));
         }
 
         private void recordBatch(RemainingAvailability remaining, long changed, long asOf) {
@@ -457,7 +456,12 @@ final class WaitQueues {
      * too few: its acquire may reclaim expired permits.
      */
     void assumeEnoughForFirst(String name) {
-        find(name).ifPresent(Queue::raiseAvailableForFirst);
+        find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.waiting.first()));
+    }
+
+    /** Raises the estimate to what the next caller needs, so that the next {@link #wake} has it tried. */
+    void assumeEnoughForNext(String name) {
+        find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.next()));
     }
 
     /** Adjusts the number of available permits. */

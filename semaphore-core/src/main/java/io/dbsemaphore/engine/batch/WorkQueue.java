@@ -576,14 +576,14 @@ final class WorkQueue {
     }
 
     /**
-     * Handles a release by another instance: wakes the first waiter of each semaphore that one permit suffices for, if no other instance
-     * is ahead and no batch in flight. That saves a poll. Returns whether one was woken.
+     * Handles a release by another instance: wakes the next waiter of each semaphore if it lacks one permit, no other instance is ahead
+     * and no batch in flight. That saves a poll. Returns whether one was woken.
      */
     boolean wakeIfServedByOne(Collection<String> names) {
         return monitor.underLock(() -> {
             Set<String> idle = new HashSet<>(names);
             idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
-            idle.forEach(waitQueues::assumeEnoughForFirst);
+            idle.forEach(waitQueues::assumeEnoughForNext);
             return wake(idle);
         });
     }

@@ -86,6 +86,30 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         assertThat(several.pollAfter(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(100));
     }
 
+    /** The window is closed: the first of the queue lacks more than the caller that is next. */
+    @Test
+    void letOneCallerBehindThemBeTriedForOnePermitOfAnotherInstance() {
+        park(Map.of("backup", 3, "copy", 1), Set.of("backup", "copy"), CLOSED, 0, WaitersElsewhere.NONE);
+        List<Acquire> behind = List.of(caller(BACKUP), caller(BACKUP));
+        behind.forEach(several::add);
+
+        assertThat(several.wakeIfServedByOne(Set.of("backup"))).as("woken").isEqualTo(true);
+
+        assertThat(several.take(true, false).members()).containsExactly(behind.get(0));
+    }
+
+    /** The window is closed: the first of the queue lacks less than the caller that is next. */
+    @Test
+    void letACallerBehindThemBeTriedForThePermitOfAnotherInstanceThatItLacks() {
+        park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE);
+        Acquire behind = caller(Map.of("backup", 2));
+        several.add(behind);
+
+        assertThat(several.wakeIfServedByOne(Set.of("backup"))).as("woken").isEqualTo(true);
+
+        assertThat(several.take(true, false).members()).containsExactly(behind);
+    }
+
     /** Each queue has many callers ahead that cannot be served. */
     @Test
     void areFoundBehindManyThatCannotBeServed() {

@@ -179,6 +179,28 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     }
 
     @Test
+    void wakesTheFirstWaiterForOnePermitOfAnotherInstance() {
+        List<Acquire> waiters = addWaiters(2);
+        Batch inFlight = take();
+        assertThat(queue.wakeIfServedByOne(Set.of("backup")))
+                .as("while a batch is in flight")
+                .isEqualTo(false);
+        refuse(inFlight);
+
+        assertThat(queue.wakeIfServedByOne(Set.of("backup", "copy"))).isEqualTo(true);
+
+        assertThat(take().members()).containsExactly(waiters.get(0));
+    }
+
+    @Test
+    void wakesNobodyForOnePermitOfAnotherInstanceWhereMoreAreLacked() {
+        queue.add(waiter(Map.of("backup", 2)));
+        refuse(take());
+
+        assertThat(queue.wakeIfServedByOne(Set.of("backup"))).isEqualTo(false);
+    }
+
+    @Test
     void wakesTheFirstWaiterForWhatWasReleasedWhileItWasRefused() {
         Acquire waiter = addWaiter();
         Batch refused = take();
