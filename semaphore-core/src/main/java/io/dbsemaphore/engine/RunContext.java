@@ -88,7 +88,8 @@ abstract class RunContext implements BatchObserver {
                 transactionsAtOnce(),
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
-                lockWait);
+                lockWait,
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         background = new BackgroundReleaser(persistence.undoing(), scheduler, databaseThreads());
         lease = new InstanceLease(
                 persistence.holds(),
@@ -122,7 +123,6 @@ abstract class RunContext implements BatchObserver {
                         databaseThreads(),
                         database.channel()),
                 limits,
-                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
     }
 

@@ -8,6 +8,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
 
 /**
  * One acquire, from the caller's call to its answer.
@@ -24,13 +26,14 @@ import org.jspecify.annotations.Nullable;
  * refuses it and the caller waits, it is in the wait queues of its semaphores ({@link Stage#WAIT_QUEUE}) until enough permits are
  * available; then it is ready again. It ends when it is decided or cancelled ({@link Stage#DONE}).
  *
- * <p>The wait for permits ends at the {@linkplain #deadline deadline}, or when the caller leaves ({@link #isWaitOver}, which
- * {@link AcquireDeadlines} sets); from then on the caller waits for the decision only. The queue learns of it a moment later, under its
- * lock ({@link #isWillingToWait}), and does not let the acquire wait for permits any more. A caller that has awaited the decision for long
- * enough is answered: its acquire is {@linkplain #isCancelled cancelled}, or {@linkplain #isAbandoned abandoned} if it is being written.
+ * <p>The wait for permits ends at the {@linkplain #deadline deadline}, when the caller leaves, or when the engine stops ({@link #endWait});
+ * from then on the caller waits for the decision only. The queue learns of it a moment later, under its lock ({@link #isWillingToWait}), and
+ * does not let the acquire wait for permits any more. When its caller has awaited the decision for long enough, the acquire is taken out of
+ * the queue, and answered. One that is being written stays in its batch. It is first {@linkplain #isCancelled cancelled}, so that it is not
+ * tried again, and half a second later {@linkplain #isAbandoned abandoned}: its caller is answered, and a grant is undone.
  *
- * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is guarded by the lock of
- * the {@link WorkQueue}.
+ * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is changed under the lock of the
+ * {@link WorkQueue}, except for the end of the wait. {@link AcquireDeadlines} reads the volatile fields without the lock.
  */
 public final class Acquire extends AcquireState {
 
@@ -88,17 +91,18 @@ public final class Acquire extends AcquireState {
     private final Map<String, Long> shortOf = new HashMap<>();
 
     private volatile long queuedAt;
+    private volatile long triedSince;
     private volatile Deadline deadline;
     private volatile boolean waitOver;
     private long ticket;
     private Stage stage = Stage.DONE;
-    private int attempts;
+    private volatile int attempts;
     private boolean isolated;
     private boolean rowAwaited;
     private volatile boolean writeBlocked;
     private boolean abandoned;
     private boolean cancelled;
-    private volatile boolean answered;
+    private volatile boolean refused;
     private Deadline notBefore;
     private volatile @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
@@ -128,7 +132,7 @@ public final class Acquire extends AcquireState {
         this.callDeadline = deadline;
         this.deadline = deadline;
         this.clock = clock;
-        this.queuedAt = clock.now();
+        setQueuedAt(clock.now());
         this.notBefore = clock.in(Duration.ZERO);
         this.hasWaitTime = waits;
         this.waitOver = !waits;
@@ -153,8 +157,14 @@ public final class Acquire extends AcquireState {
     }
 
     /** Sets when the acquire was queued. */
-    void setQueuedAt(long nanos) {
+    final void setQueuedAt(long nanos) {
         queuedAt = nanos;
+        triedSince = nanos;
+    }
+
+    /** For how long it has been tried: since it was queued, or has last waited for permits. */
+    Duration triedFor() {
+        return Duration.ofNanos(clock.now() - triedSince).truncatedTo(ChronoUnit.MILLIS);
     }
 
     /** When the acquire was queued, by the monotonic clock of this JVM. */
@@ -239,13 +249,16 @@ public final class Acquire extends AcquireState {
     }
 
     void moveTo(Stage next) {
+        triedSince = stage == Stage.WAIT_QUEUE ? clock.now() : triedSince;
         stage = next;
     }
 
     /** Counts a failed attempt, and returns the number of them. */
     int failed(RuntimeException failure) {
         lastFailure = failure;
-        return ++attempts;
+        int made = attempts + 1;
+        attempts = made;
+        return made;
     }
 
     @Nullable RuntimeException lastFailure() {
@@ -265,9 +278,9 @@ public final class Acquire extends AcquireState {
         isolated = true;
     }
 
-    /** Whether a row lock of another transaction delays the decision. */
-    boolean isBlockedByRow() {
-        return rowAwaited || writeBlocked || blockedBy() != null;
+    /** Whether a lock of another transaction delays the decision. */
+    boolean isLocked() {
+        return rowAwaited || writeBlocked || blockedBy() != null || isExternalIdLocked();
     }
 
     /** Records whether the last attempt has locked the rows of the semaphores, and has waited in vain to insert its permits. */
@@ -309,7 +322,7 @@ public final class Acquire extends AcquireState {
         abandoned = true;
     }
 
-    /** Whether the acquire was cancelled while it was being written: it is not tried again, unless its outcome is unknown. */
+    /** Whether the acquire was cancelled while it was being written: it is not tried again, unless that leaves its outcome unknown. */
     boolean isCancelled() {
         return cancelled;
     }
@@ -324,12 +337,19 @@ public final class Acquire extends AcquireState {
 
     void refused(List<PermitShortage> shortages) {
         lastShortages = shortages;
-        answered = true;
+        refused = true;
     }
 
     /** Whether the database has refused the acquire, or would have; not whether it has refused an earlier one of the same call. */
-    boolean isAnswered() {
-        return answered;
+    boolean isRefused() {
+        return refused;
+    }
+
+    /** The answer by the last refusal of the call; null if there was none. */
+    @Nullable Answer lastRefusal() {
+        return lastShortages.isEmpty()
+                ? null
+                : new Answer(new GrantOutcome.Refused(lastShortages), clock.now(), 0);
     }
 
     /**
@@ -340,9 +360,10 @@ public final class Acquire extends AcquireState {
         return isWillingToWait() && !mayExist() && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();
     }
 
-    /** The message of the exception for its caller when another transaction has locked something for so long or longer. */
-    String lockedFor(Duration time) {
-        return whatIsLocked() + " for more than " + time + ". " + consequence();
+    /** The exception for its caller when a lock of another transaction has prevented a decision. */
+    CannotAcquireLockException locked(@Nullable Throwable cause) {
+        return new CannotAcquireLockException(
+                whatIsLocked() + " for more than " + triedFor() + ". " + consequence(), cause);
     }
 
     private String whatIsLocked() {

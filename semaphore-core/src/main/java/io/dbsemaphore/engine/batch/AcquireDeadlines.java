@@ -1,12 +1,9 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireOutcomeUnknownException;
-import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -14,14 +11,13 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried once more. A caller that was
  * refused before is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction
- * has locked; another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An
- * acquire without a wait time begins with the decision timeout.
+ * has locked; another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. For
+ * an acquire without a wait time only the decision timeout counts, from its begin.
  *
  * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. It is not tried
  * again, and the outcome of that attempt is its answer. If there is none half a second after the decision timeout, the caller is told that
@@ -40,7 +36,7 @@ final class AcquireDeadlines {
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
 
-    /** Before the first deadline of an acquire that does not wait. */
+    /** Shorter than nearly all deadlines. */
     private static final long TICK = LAST_ATTEMPT.toNanos() / 2;
 
     private final WorkQueue queue;
@@ -48,6 +44,7 @@ final class AcquireDeadlines {
     private final Duration decisionTimeout;
     private final Runnable onChange;
     private final ScheduledExecutorService scheduler;
+    private final QueueClock clock;
     private final AtomicBoolean ticking = new AtomicBoolean();
     private volatile boolean isUsed;
 
@@ -61,12 +58,14 @@ final class AcquireDeadlines {
             BackgroundReleaser background,
             Duration decisionTimeout,
             Runnable onChange,
-            ScheduledExecutorService scheduler) {
+            ScheduledExecutorService scheduler,
+            QueueClock clock) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
         this.onChange = onChange;
         this.scheduler = scheduler;
+        this.clock = clock;
     }
 
     /** Applies the deadlines of an acquire, now and when they have passed. */
@@ -127,7 +126,7 @@ final class AcquireDeadlines {
     }
 
     /**
-     * Applies the deadlines that have passed.
+     * Applies the deadlines that have passed, by one reading of the clock: none may pass unnoticed in between.
      *
      * @return the nanoseconds until the next deadline; 0 when the acquire is answered
      */
@@ -135,21 +134,23 @@ final class AcquireDeadlines {
         if (acquire.answer().isDone()) {
             return 0;
         }
+        long now = clock.now();
         if (!acquire.isWaitOver()) {
-            if (!acquire.deadline().isPassed()) {
-                return acquire.deadline().remainingNanos();
+            if (acquire.deadline().remainingNanos(now) > 0) {
+                return acquire.deadline().remainingNanos(now);
             }
             acquire.endWait();
             queue.tryOnceMore(acquire);
             onChange.run();
         }
-        if (!after(acquire, LAST_ATTEMPT).isPassed()) {
-            return after(acquire, LAST_ATTEMPT).remainingNanos();
+        long toDecide = toWait(acquire, decisionTimeout, now);
+        long toWait = acquire.hasWaitTime() ? toWait(acquire, LAST_ATTEMPT, now) : toDecide;
+        if (toWait > 0) {
+            return toWait;
         }
-        Deadline decided = after(acquire, decisionTimeout);
-        return decided.isPassed() || (acquire.hasWaitTime() && !isWorthWaiting(acquire))
-                ? cancelOrAwait(acquire)
-                : Math.min(decided.remainingNanos(), LAST_ATTEMPT.toNanos());
+        return toDecide <= 0 || !isWorthWaiting(acquire, now)
+                ? cancelOrAwait(acquire, now)
+                : Math.min(toDecide, LAST_ATTEMPT.toNanos());
     }
 
     /**
@@ -157,14 +158,14 @@ final class AcquireDeadlines {
      * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed. Neither is a commit whose
      * answer was lost: the next attempt finds the outcome.
      */
-    private boolean isWorthWaiting(Acquire acquire) {
+    private boolean isWorthWaiting(Acquire acquire, long now) {
         if (acquire.isOutcomeUnknown() && acquire.attempts() <= 1) {
             return true;
         }
         RuntimeException last = acquire.lastFailure();
         boolean conflict = last != null && SqlErrors.isVictim(last);
-        boolean isAnswerKnown = acquire.isAnswered() || (last != null && !conflict);
-        boolean mayBeFirstAttempt = System.nanoTime() - acquire.queuedAt() < FIRST_ATTEMPT;
+        boolean isAnswerKnown = acquire.isRefused() || (last != null && !conflict);
+        boolean mayBeFirstAttempt = now - acquire.queuedAt() < FIRST_ATTEMPT;
         return !isAnswerKnown
                 && (mayBeFirstAttempt || (acquire.postponedUntil() == null && (conflict || queue.isInFlight(acquire))));
     }
@@ -174,14 +175,14 @@ final class AcquireDeadlines {
      *
      * @return the nanoseconds to wait for the outcome of an attempt that is being written; 0 when the acquire is answered
      */
-    private long cancelOrAwait(Acquire acquire) {
+    private long cancelOrAwait(Acquire acquire, long now) {
         if (queue.cancel(acquire)) {
             answer(acquire);
             return 0;
         }
-        Deadline written = after(acquire, decisionTimeout.plus(BEING_WRITTEN));
-        if (!written.isPassed()) {
-            return written.remainingNanos();
+        long toWrite = toWait(acquire, decisionTimeout.plus(BEING_WRITTEN), now);
+        if (toWrite > 0) {
+            return toWrite;
         }
         end(acquire);
         return acquire.answer().isDone() ? 0 : SOON; // decided, and about to be answered
@@ -196,20 +197,20 @@ final class AcquireDeadlines {
         }
     }
 
-    private static Deadline after(Acquire acquire, Duration more) {
-        return acquire.deadline().plus(more);
+    /** The nanoseconds until this time after the end of the wait has passed. */
+    private static long toWait(Acquire acquire, Duration afterwards, long now) {
+        return acquire.deadline().plus(afterwards).remainingNanos(now);
     }
 
     /** Answers an acquire that was given up, with the result of earlier attempts. */
     private void answer(Acquire acquire) {
         onChange.run();
+        Acquire.Answer refusal = acquire.lastRefusal();
         if (acquire.isOutcomeUnknown()) {
             var unused = background.undo(acquire);
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
-        } else if (!acquire.lastShortages().isEmpty()) {
-            boolean unused = acquire.answer()
-                    .complete(new Acquire.Answer(
-                            new GrantOutcome.Refused(acquire.lastShortages()), System.nanoTime(), 0));
+        } else if (refusal != null) {
+            boolean unused = acquire.answer().complete(refusal);
         } else {
             fail(acquire, noAnswer(acquire));
         }
@@ -224,16 +225,13 @@ final class AcquireDeadlines {
         if (last != null) {
             return last;
         }
-        Duration passed =
-                Duration.ofNanos(System.nanoTime() - acquire.call().startedAt()).truncatedTo(ChronoUnit.MILLIS);
-        return acquire.isBlockedByRow() || acquire.isExternalIdLocked()
-                ? new CannotAcquireLockException(
-                        acquire.lockedFor(passed.compareTo(decisionTimeout) < 0 ? passed : decisionTimeout))
+        return acquire.isLocked()
+                ? acquire.locked(null)
                 : new QueryTimeoutException(
                         "The database has not decided about permits of %s for %d ms: no connection was available, or it does not answer (semaphore.decision-timeout is %s). %s"
                                 .formatted(
                                         acquire.command().permits().keySet(),
-                                        passed.toMillis(),
+                                        acquire.triedFor().toMillis(),
                                         decisionTimeout,
                                         acquire.consequence()));
     }

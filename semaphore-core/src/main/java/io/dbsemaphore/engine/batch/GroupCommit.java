@@ -78,14 +78,19 @@ public final class GroupCommit implements AutoCloseable {
      * Creates it without threads.
      *
      * @param limits of the batches of acquires, and of those of releases
-     * @param decisionTimeout how long a caller waits for a decision after its wait time has ended
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
-    public GroupCommit(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
+    public GroupCommit(Collaborators with, BatchLimits limits, boolean certifiesWrites) {
         this.with = with;
         this.limits = limits;
         queue = new WorkQueue(limits, certifiesWrites, with.nobody(), QueueClock.SYSTEM);
-        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::changed, with.scheduler());
+        deadlines = new AcquireDeadlines(
+                queue,
+                with.background(),
+                limits.decisionTimeout(),
+                this::changed,
+                with.scheduler(),
+                QueueClock.SYSTEM);
         poller = new AvailabilityPoller(
                 queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
         grants = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::grant);

@@ -13,7 +13,6 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -206,11 +205,10 @@ final class Settlement {
         }
     }
 
-    /** The transaction has waited for a lock in vain. It is tried again, unless this was the last attempt within the wait time. */
+    /** The transaction has waited for a lock in vain. It is tried again, unless its caller does not wait for another attempt. */
     private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, RuntimeException failure) {
-        if (acquire.hasWaitTime() && acquire.isWaitOver()) {
-            Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
-            endWith(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), failure));
+        if ((acquire.hasWaitTime() && acquire.isWaitOver()) || isCancelled(acquire)) {
+            endWith(acquire, acquire.locked(failure));
         } else {
             tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
         }
@@ -218,12 +216,17 @@ final class Settlement {
 
     /** Answers a caller after its last attempt has failed: by what it was refused for before, if it was. */
     private void endWith(Acquire acquire, RuntimeException failure) {
-        if (acquire.lastShortages().isEmpty() || acquire.isOutcomeUnknown()) {
+        Acquire.Answer refusal = acquire.lastRefusal();
+        if (refusal == null || acquire.isOutcomeUnknown()) {
             answer(acquire, failure);
         } else {
             departed(acquire);
-            acquire.decide(new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
+            acquire.decide(refusal);
         }
+    }
+
+    private static boolean isCancelled(Acquire acquire) {
+        return acquire.isCancelled() && !acquire.isOutcomeUnknown();
     }
 
     private Duration randomMillis(int atLeast, int below) {
@@ -237,19 +240,20 @@ final class Settlement {
             acquire.setPostponedUntil(firstUntil);
         }
         long remaining = clock.remainingNanos(Objects.requireNonNull(acquire.postponedUntil()));
-        // an acquire that waits while it writes cannot be withdrawn: its last statement has to end before the limit
-        boolean endsEarly = acquire.isWriteBlocked() && !acquire.hasWaitTime();
-        if (remaining <= (endsEarly ? LAST_WRITE.toNanos() : 0)) {
+        // an acquire that waits while it writes cannot be withdrawn: its last statement has to end before the limits
+        long toDecide = clock.remainingNanos(acquire.deadline().plus(limits.decisionTimeout()));
+        boolean endsEarly = acquire.isWriteBlocked()
+                && !acquire.hasWaitTime()
+                && Math.min(remaining, toDecide) <= LAST_WRITE.toNanos();
+        if (remaining <= 0 || endsEarly) {
             acquire.setPostponedUntil(null);
-            Duration waited =
-                    limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
-            CannotAcquireLockException failure = new CannotAcquireLockException(acquire.lockedFor(waited), cause);
+            RuntimeException failure = acquire.locked(cause);
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
                 answer(acquire, failure);
                 return;
             }
         }
-        pauseAndTryAgain(acquire, pause);
+        pauseAndTryAgain(acquire, pause, cause);
     }
 
     /**
@@ -266,7 +270,7 @@ final class Settlement {
             }
         }
         if (failure instanceof PartialReleaseException) { // a piggy-backed release is the cause, not a member
-            batch.members().stream().filter(Acquire::isInBatch).forEach(this::tryAgain);
+            batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> tryAgain(acquire, null));
             return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
@@ -294,7 +298,7 @@ final class Settlement {
             } else if (mayAwaitIds.contains(acquire)) {
                 externalIdLocked(acquire, batch, reported);
             } else if (!mayAwaitIds.isEmpty()) {
-                tryAgain(acquire);
+                tryAgain(acquire, reported);
             } else {
                 tryAgainOrAnswer(acquire, batch, failure, reported, unreachable);
             }
@@ -329,10 +333,12 @@ final class Settlement {
                 acquire.isolate();
             }
             pauseAndTryAgain(
-                    acquire, conflict ? Duration.ZERO : BackOff.RETRIES.after(acquire.attempts(), clock::random));
+                    acquire,
+                    conflict ? Duration.ZERO : BackOff.RETRIES.after(acquire.attempts(), clock::random),
+                    reported);
         } else if (mayBeCausedByAnother) {
             acquire.isolate();
-            tryAgain(acquire);
+            tryAgain(acquire, reported);
         } else {
             answer(acquire, reported);
         }
@@ -352,22 +358,26 @@ final class Settlement {
 
     /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */
     private boolean isInTime(Acquire acquire) {
-        return !acquire.isWaitOver()
-                || !clock.isPassed(Deadline.after(acquire.deadline().nanos(), limits.lockWait()));
+        return !acquire.isWaitOver() || !clock.isPassed(acquire.deadline().plus(limits.lockWait()));
     }
 
-    private void pauseAndTryAgain(Acquire acquire, Duration pause) {
+    private void pauseAndTryAgain(Acquire acquire, Duration pause, @Nullable RuntimeException failure) {
         acquire.pauseUntil(clock.in(pause));
-        tryAgain(acquire);
+        tryAgain(acquire, failure);
     }
 
-    private void tryAgain(Acquire acquire) {
+    /**
+     * Tries an acquire again, or answers it if it must not be.
+     *
+     * @param failure of the last attempt; null if the acquire has no part in it
+     */
+    private void tryAgain(Acquire acquire, @Nullable RuntimeException failure) {
         if (acquire.isAbandoned()) {
             answer(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
             answer(acquire, new SemaphoreClosedException());
-        } else if (acquire.isCancelled() && !acquire.isOutcomeUnknown() && acquire.lastFailure() != null) {
-            endWith(acquire, acquire.lastFailure());
+        } else if (failure != null && isCancelled(acquire)) {
+            endWith(acquire, failure);
         } else {
             ready.add(acquire);
         }

@@ -40,7 +40,7 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
     }
 
     public boolean isPassed() {
-        return !never && remainingNanos() <= 0;
+        return remainingNanos() <= 0;
     }
 
     /** The remaining time; 0 or less when the deadline has passed. */

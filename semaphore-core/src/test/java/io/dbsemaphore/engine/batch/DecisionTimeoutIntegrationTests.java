@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -173,6 +174,24 @@ class DecisionTimeoutIntegrationTests {
         assertThat(cluster.held(name)).isZero();
         Measurement.check(
                 () -> assertThat(answered).isLessThan(waits ? Duration.ofMillis(2300) : Duration.ofMillis(6500)));
+    }
+
+    /** Nothing is held: an insert that waits for the gap never gets it. */
+    @ParameterizedTest
+    @ValueSource(ints = {2000, 2500, 3500})
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // others lock no gaps
+    void isNoUnknownOutcomeWhereTheDecisionTimeoutEndsBeforeTheLockWait(int timeoutMillis) throws Exception {
+        String name = cluster.semaphore(1);
+        SemaphoreSettings settings = TestSettings.limits(5, 10, 3)
+                .with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofMillis(timeoutMillis));
+        try (Node impatient = Node.on(cluster.schema(), settings);
+                RowLock gaps = RowLock.atRepeatableRead(cluster.schema())
+                        .execute("select id from permit where state = 'ACQUIRED' lock in share mode")) {
+            assertThatThrownBy(() -> impatient.semaphores().acquire(AcquireRequest.of(name)))
+                    .isInstanceOf(CannotAcquireLockException.class)
+                    .hasMessageContaining("Nothing is held");
+        }
+        assertThat(cluster.held(name)).isZero();
     }
 
     @Test

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class GroupCommitIntegrationTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(5);
-    private static final BatchLimits LIMITS = new BatchLimits(2, 500, 3, LIMIT);
+    private static final BatchLimits LIMITS = new BatchLimits(2, 500, 3, LIMIT, LIMIT);
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);
@@ -82,7 +82,6 @@ class GroupCommitIntegrationTests {
                         connections.threads(),
                         null),
                 LIMITS,
-                LIMIT,
                 false);
         queue = commit.queue;
     }

@@ -50,7 +50,7 @@ final class QueueScheduleRun {
             database.create("s" + i, 1 + random.nextInt(3));
         }
         queue = new WorkQueue(
-                new BatchLimits(3, maxBatchSize, 3, Duration.ofSeconds(1)),
+                new BatchLimits(3, maxBatchSize, 3, Duration.ofSeconds(1), Duration.ofSeconds(1)),
                 schedule.setup() % 3 == 0,
                 Values.FAIR,
                 new QueueClock(() -> now, bound -> (random.nextLong() >>> 1) % bound));

@@ -138,11 +138,11 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
     void doesNotSayThatNothingIsHeldWhereTheOutcomeIsUnknown() {
         Acquire acquire = withoutWaitTime(BACKUP);
 
-        assertThat(acquire.lockedFor(Duration.ofSeconds(1))).contains("Nothing is held");
+        assertThat(acquire.locked(null)).message().contains("Nothing is held");
 
         acquire.setOutcomeUnknown(true);
 
-        assertThat(acquire.lockedFor(Duration.ofSeconds(1)))
+        assertThat(acquire.locked(null)).message()
                 .doesNotContain("Nothing is held")
                 .contains("released again");
     }
@@ -152,8 +152,8 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
         Acquire acquire = withLockedExternalId(QueueClock.SYSTEM);
         String externalId = acquire.command().externalId();
 
-        assertThat(acquire.lockedFor(Duration.ofSeconds(1))).contains("external id '" + externalId + "'");
-        assertThat(withoutWaitTime(BACKUP).lockedFor(Duration.ofSeconds(1))).contains("semaphores [backup]");
+        assertThat(acquire.locked(null)).message().contains("external id '" + externalId + "'");
+        assertThat(withoutWaitTime(BACKUP).locked(null)).message().contains("semaphores [backup]");
     }
 
     @Test

@@ -29,7 +29,7 @@ abstract class WorkQueueFixture {
     }
 
     static WorkQueue queue(int atOnce, int maxBatchSize, Duration lockWait, QueueClock clock) {
-        BatchLimits limits = new BatchLimits(atOnce, maxBatchSize, 3, lockWait);
+        BatchLimits limits = new BatchLimits(atOnce, maxBatchSize, 3, lockWait, lockWait);
         return new WorkQueue(limits, false, Values.FAIR, clock);
     }
 

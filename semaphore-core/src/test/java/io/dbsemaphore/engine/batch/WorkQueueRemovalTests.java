@@ -8,6 +8,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.Deadline;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /** Callers that leave: at the end of their wait time, of their own accord, or with permits that were handed to them. */
@@ -44,6 +46,29 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         assertThat(queue.cancel(waiter)).as("given up").isEqualTo(false);
 
         assertThat(settleRefused(batch).acquires()).containsExactly(waiter);
+    }
+
+    /** Otherwise it might be written once more when its caller is answered, who would be told that the outcome is unknown. */
+    @Test
+    void answersACallerThatWasToBeGivenUpWhenItHasWaitedForALockInVain() {
+        Acquire acquire = withoutWaitTime(BACKUP);
+        queue.add(acquire);
+        Batch batch = take();
+        assertThat(acquire.claim()).as("claimed").isEqualTo(true);
+        assertThat(queue.cancel(acquire)).as("given up").isEqualTo(false);
+
+        Settlement.Result settled = queue.finishFailed(
+                batch,
+                new CannotAcquireLockException("gap", new SQLException("Lock wait timeout exceeded", "40001", 1205)),
+                true);
+
+        assertThat(settled.acquires()).containsExactly(acquire);
+        acquire.complete();
+        assertThat(acquire.answer())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(CannotAcquireLockException.class)
+                .withMessageContaining("Nothing is held");
     }
 
     @Test

@@ -194,17 +194,17 @@ class WorkQueueTests extends WorkQueueFixture {
 
     @Test
     void tellsWhoseDecisionIsDelayedByTheLockOfARow() {
-        assertThat(first(1, BACKUP, false).members().get(0).isBlockedByRow())
+        assertThat(first(1, BACKUP, false).members().get(0).isLocked())
                 .as("waits for the row")
                 .isEqualTo(true);
         Acquire acquire = withoutWaitTime(BACKUP);
         queue.add(acquire);
         Batch batch = queue.take(true, true); // takes releases along, and therefore does not wait
-        assertThat(acquire.isBlockedByRow()).as("does not wait").isEqualTo(false);
+        assertThat(acquire.isLocked()).as("does not wait").isEqualTo(false);
 
         end(batch, Map.of(), new GrantOutcome.Postponed("backup"));
 
-        assertThat(acquire.isBlockedByRow()).as("found it locked").isEqualTo(true);
+        assertThat(acquire.isLocked()).as("found it locked").isEqualTo(true);
     }
 
     private static Batch first(int acquires, Map<String, Integer> permits, boolean takesReleases) {
