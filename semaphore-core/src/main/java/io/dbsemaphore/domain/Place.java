@@ -6,11 +6,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 
 /**
- * The place of a waiting caller in the order of all instances' callers: the smaller one is served first. Whether a caller stands
- * behind another one is a question to their places only; when it came is not part of the answer.
+ * The place of a waiting caller in the order of all instances' callers: the smaller one is served first.
  *
- * @param startTag the value compared first; the same for all callers
- * @param firstRefusedAt when the database first refused the caller, or when it came if that is known: microseconds since 1970 by the
+ * @param startTag the value compared first; the same for all callers, so that the time decides. Another order gives them different ones
+ * @param firstRefusedAt when the caller came, or if that is not known, when the database first refused it: microseconds since 1970 by the
  *     database's clock
  */
 public record Place(long startTag, long firstRefusedAt) implements Comparable<Place> {
@@ -23,7 +22,7 @@ public record Place(long startTag, long firstRefusedAt) implements Comparable<Pl
 
     private static final LocalDateTime EPOCH = LocalDateTime.ofEpochSecond(0, 0, ZoneOffset.UTC);
 
-    /** The place of a caller that was first refused at this time. */
+    /** The place of a caller that came, or was first refused, at this time. */
     public static Place at(long firstRefusedAt) {
         return new Place(0, firstRefusedAt);
     }

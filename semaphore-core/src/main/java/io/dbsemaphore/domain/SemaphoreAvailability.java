@@ -111,9 +111,9 @@ public final class SemaphoreAvailability {
     }
 
     /** Reserves this number of tokens, and returns the first of them. */
-    long fencingToken(int reserved) {
+    long fencingToken(int count) {
         long first = semaphore.fence() + tokens + 1;
-        tokens += reserved;
+        tokens += count;
         return first;
     }
 

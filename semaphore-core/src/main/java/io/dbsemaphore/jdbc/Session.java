@@ -98,8 +98,8 @@ public final class Session {
     }
 
     /**
-     * Records that the transaction has failed, or that the outcome of its commit is unknown. If it is open, it is rolled back at its end;
-     * the next one uses another session.
+     * Records that a statement or the commit has failed. If the server rejects writes, the session is evicted when it is {@linkplain
+     * #restore returned}.
      */
     public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);

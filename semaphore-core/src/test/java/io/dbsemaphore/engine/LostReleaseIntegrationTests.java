@@ -213,9 +213,10 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
             assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
 
             proxy.awaitDropped(SOON);
-            Awaitility.await().atMost(SOON).untilAsserted(() -> assertThat(
-                            hasty.events().endings(grant.externalId()))
-                    .containsExactly("released " + grant.externalId()));
+            Awaitility.await()
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThat(hasty.events().endings(grant.externalId()))
+                            .containsExactly("released " + grant.externalId()));
         }
     }
 }

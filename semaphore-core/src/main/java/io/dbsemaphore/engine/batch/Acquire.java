@@ -88,7 +88,7 @@ public final class Acquire extends AcquireState {
     private final boolean hasWaitTime;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
     /** The number of permits it waits for, for each semaphore in whose wait queue it is. */
-    private final Map<String, Long> shortOf = new HashMap<>();
+    private final Map<String, Long> queuedFor = new HashMap<>();
 
     private volatile long queuedAt;
     private volatile long triedSince;
@@ -227,8 +227,8 @@ public final class Acquire extends AcquireState {
         Objects.requireNonNull(decision, "Not decided").run();
     }
 
-    Map<String, Long> shortOf() {
-        return shortOf;
+    Map<String, Long> queuedFor() {
+        return queuedFor;
     }
 
     long ticket() {
@@ -347,9 +347,7 @@ public final class Acquire extends AcquireState {
 
     /** The answer by the last refusal of the call; null if there was none. */
     @Nullable Answer lastRefusal() {
-        return lastShortages.isEmpty()
-                ? null
-                : new Answer(new GrantOutcome.Refused(lastShortages), clock.now(), 0);
+        return lastShortages.isEmpty() ? null : new Answer(new GrantOutcome.Refused(lastShortages), clock.now(), 0);
     }
 
     /**

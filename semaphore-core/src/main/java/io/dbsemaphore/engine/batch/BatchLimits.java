@@ -11,8 +11,7 @@ import java.time.Duration;
  * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked
  * @param decisionTimeout how long a caller waits for a decision after its wait time has ended
  */
-public record BatchLimits(
-        int atOnce, int maxBatchSize, int maxAttempts, Duration lockWait, Duration decisionTimeout) {
+public record BatchLimits(int atOnce, int maxBatchSize, int maxAttempts, Duration lockWait, Duration decisionTimeout) {
 
     /** The maximum number of transactions that wait for row locks of other transactions. */
     int maxWaiting() {

@@ -5,7 +5,6 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.BatchResult;
-import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.LocalQueues;
@@ -22,11 +21,10 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -85,12 +83,7 @@ public final class GroupCommit implements AutoCloseable {
         this.limits = limits;
         queue = new WorkQueue(limits, certifiesWrites, with.nobody(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
-                queue,
-                with.background(),
-                limits.decisionTimeout(),
-                this::changed,
-                with.scheduler(),
-                QueueClock.SYSTEM);
+                queue, with.background(), limits.decisionTimeout(), this::changed, with.scheduler(), QueueClock.SYSTEM);
         poller = new AvailabilityPoller(
                 queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
         grants = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::grant);
@@ -179,30 +172,18 @@ public final class GroupCommit implements AutoCloseable {
 
     /** Runs a batch of acquires, with the releases that are piggy-backed on it. */
     void grant() {
-        AtomicReference<@Nullable Batch> taken = new AtomicReference<>();
+        Attempt attempt = new Attempt();
         BatchResult result = null;
-        long epoch = 0;
         try {
-            boolean withKeptAlive = queue.hasKeptAlive();
-            epoch = withKeptAlive ? with.keepAlive().getAsLong() : 0;
-            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
-            result = with.transaction().grant(() -> take(taken, withKeptAlive));
+            result = attempt.execute();
         } catch (RuntimeException | Error failure) {
-            Batch begun = taken.get();
-            Batch batch = begun != null ? begun : queue.take(true);
-            answer(queue.finishFailed(batch, failure, begun != null));
-            tellRetried(batch.members(), batch.releases(), failure);
+            attempt.failed(failure);
         }
-        Batch batch = taken.get();
-        if (batch != null
-                && result != null) { // a later failure does not concern the transaction: the batch is settled once
-            Settlement.Result settled = queue.finish(batch, result, epoch);
-            delay.answered(batch.releases().size());
-            answer(settled);
-            with.observer().committed(result.availability());
-            tell(result);
+        if (result != null) { // a later failure does not concern the transaction: the batch is settled once
+            attempt.committed(result);
         }
         beginPolls();
+        Batch batch = attempt.batch;
         if (batch != null) {
             with.observer().waiting(batch.names());
         }
@@ -213,10 +194,37 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    private GrantBatch take(AtomicReference<@Nullable Batch> taken, boolean withKeptAlive) {
-        Batch batch = queue.take(withKeptAlive);
-        taken.set(batch);
-        return batch.forTransaction();
+    /** One transaction of acquires. */
+    private final class Attempt {
+
+        private final boolean withKeptAlive = queue.hasKeptAlive();
+        private long epoch;
+        private @Nullable Batch batch;
+
+        BatchResult execute() {
+            epoch = withKeptAlive ? with.keepAlive().getAsLong() : 0;
+            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
+            return with.transaction().grant(() -> {
+                Batch taken = queue.take(withKeptAlive);
+                batch = taken;
+                return taken.forTransaction();
+            });
+        }
+
+        void failed(Throwable failure) {
+            Batch failed = batch == null ? queue.take(true) : batch;
+            answer(queue.finishFailed(failed, failure, batch != null));
+            tellRetried(failed.members(), failed.releases(), failure);
+        }
+
+        void committed(BatchResult result) {
+            Batch committed = Objects.requireNonNull(batch);
+            Settlement.Result settled = queue.finish(committed, result, epoch);
+            delay.answered(committed.releases().size());
+            answer(settled);
+            with.observer().committed(result.availability());
+            tell(result);
+        }
     }
 
     /** Runs a transaction of releases only. */

@@ -86,7 +86,9 @@ public final class Release {
      * did; not if another instance may have done it.
      */
     ReleaseOutcome outcome(ReleaseOutcome found) {
-        return found == ReleaseOutcome.ALREADY_RELEASED && outcomeUnknown && !maybeLost ? ReleaseOutcome.RELEASED : found;
+        return found == ReleaseOutcome.ALREADY_RELEASED && outcomeUnknown && !maybeLost
+                ? ReleaseOutcome.RELEASED
+                : found;
     }
 
     /** Sets the outcome, which {@link #complete} passes to the caller. */

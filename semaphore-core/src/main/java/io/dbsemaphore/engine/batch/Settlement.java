@@ -37,8 +37,9 @@ import org.springframework.dao.CannotAcquireLockException;
  * after a pause, if another transaction has locked it.
  *
  * <p><b>An unknown outcome.</b> After a commit that was not answered, the acquires that were being written may have been granted, and
- * keep their claim until an attempt of the same acquire has found the outcome. Such an acquire is tried again also if the queue is closed
- * or the acquire cancelled, and is not answered by a former refusal. If there is no further attempt, the grant has to be undone: by the
+ * are marked ({@link Acquire#isOutcomeUnknown}) until an attempt of the same acquire has found the outcome. They also keep their claim
+ * until then, unless an attempt finds a row locked, by the lost transaction perhaps: after that they can be withdrawn, and are undone. Such an
+ * acquire is tried again also if the queue is closed or the acquire cancelled, and is not answered by a former refusal. If there is no further attempt, the grant has to be undone: by the
  * caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the thread that ran the transaction ({@link Result#toUndo}).
  *
  * <p>One settlement is for one transaction. Afterwards the acquires and releases that are tried again are in the queue. The thread that
@@ -68,7 +69,7 @@ final class Settlement {
      * @param acquires whose callers are to be answered
      * @param toUndo the acquires that may have been granted to callers that no longer wait
      * @param releases whose callers are to be answered
-     * @param woken whether waiting acquires are to be tried now
+     * @param woken whether waiting acquires are to be tried now; a thread that runs acquires finds them anyway
      */
     record Result(List<Acquire> acquires, List<Acquire> toUndo, List<Release> releases, boolean woken) {}
 
@@ -263,7 +264,7 @@ final class Settlement {
      */
     void settleFailed(Batch batch, Throwable failure, boolean reached) {
         for (Release release : batch.releases()) {
-            if (isOfConnection(failure)) {
+            if (TransactionFailures.isUnreachable(failure)) {
                 settleFailedRelease(release, batch.releases().size(), failure);
             } else { // whichever statement failed, these releases are better served by a transaction of their own
                 tryAgain(release, Duration.ZERO);
@@ -274,7 +275,7 @@ final class Settlement {
             return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
-        boolean unreachable = !reached || unknown || TransactionFailures.isUnreachable(failure);
+        boolean unreachable = !reached || TransactionFailures.isUnreachable(failure);
         RuntimeException reported = reported(failure);
         boolean lockWait = SqlErrors.isLockWait(failure);
         Set<Acquire> mayAwaitIds = lockWait
@@ -417,7 +418,7 @@ final class Settlement {
         boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
         if (batchSize > 1 && locked) {
             tryAgain(release, release.block());
-        } else if (batchSize > 1 && !isOfConnection(failure)) {
+        } else if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
             release.isolate();
             tryAgain(release, Duration.ZERO);
         } else if (locked) {
@@ -430,11 +431,6 @@ final class Settlement {
                 release.decide(TransactionFailures.forCaller(failure));
             }
         }
-    }
-
-    /** Whether the connection failed, so that no release is the cause. */
-    private static boolean isOfConnection(Throwable failure) {
-        return failure instanceof CommitOutcomeUnknownException || TransactionFailures.isUnreachable(failure);
     }
 
     /** Another transaction has locked a row. Between the attempts the release holds neither a connection nor a lock. */

@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +22,6 @@ final class WaitQueue {
     private static final class Node {
 
         private final Acquire acquire;
-        private final Place place;
         private final long requested;
         private final int priority = ThreadLocalRandom.current().nextInt();
         private long sum;
@@ -34,7 +32,6 @@ final class WaitQueue {
 
         private Node(Acquire acquire, long requested) {
             this.acquire = acquire;
-            this.place = acquire.place();
             this.requested = requested;
             update();
         }
@@ -43,13 +40,8 @@ final class WaitQueue {
             return acquire.command().isOfSeveral();
         }
 
-        private boolean isBefore(Acquire other) {
-            return compareTo(other) < 0;
-        }
-
         private int compareTo(Acquire other) {
-            int order = place.compareTo(other.place());
-            return order == 0 ? Long.compare(acquire.ticket(), other.ticket()) : order;
+            return Acquire.IN_ORDER.compare(acquire, other);
         }
 
         private Node update() {
@@ -89,7 +81,7 @@ final class WaitQueue {
     }
 
     /** The first acquire of this semaphore only; null when there is none. */
-    @Nullable Acquire firstOfOne() {
+    @Nullable Acquire firstOfOneSemaphore() {
         return acquireOf(next(root, null, true));
     }
 
@@ -131,7 +123,7 @@ final class WaitQueue {
         Node node = next(root, null, false);
         while (node != null && first.size() < LocalQueue.MAX_FIRST) {
             boolean exclusive = node.acquire.command().exclusive();
-            first.add(new Waiter(node.place, (int) node.requested, exclusive, node.isOfSeveral()));
+            first.add(new Waiter(node.acquire.place(), (int) node.requested, exclusive, node.isOfSeveral()));
             ofSeveral += node.isOfSeveral() ? 1 : 0;
             node = next(root, node.acquire, ofSeveral == LocalQueue.MAX_OF_SEVERAL);
         }
@@ -148,7 +140,7 @@ final class WaitQueue {
         long ofSeveral = 0;
         Node node = root;
         while (node != null) {
-            if (node.isBefore(acquire)) {
+            if (node.compareTo(acquire) < 0) {
                 permits += node.sum - (node.right == null ? 0 : node.right.sum);
                 ofSeveral += node.sumOfSeveral - (node.right == null ? 0 : node.right.sumOfSeveral);
                 node = node.right;

@@ -111,11 +111,11 @@ final class WaitQueues {
 
         /** The first caller for which permits are withheld now; null if there is none. */
         private @Nullable Acquire firstWithClaim() {
-            return isWindowOpen() ? waiting.first() : waiting.firstOfOne();
+            return isWindowOpen() ? waiting.first() : waiting.firstOfOneSemaphore();
         }
 
         /** The first caller for which permits are withheld now, or else the first. */
-        private @Nullable Acquire next() {
+        private @Nullable Acquire nextInTurn() {
             Acquire next = firstWithClaim();
             return next == null ? waiting.first() : next;
         }
@@ -135,7 +135,7 @@ final class WaitQueues {
         private long add(Acquire acquire, int count) {
             long requested = Math.max(1, count);
             waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
-            acquire.shortOf().put(latest.name(), requested);
+            acquire.queuedFor().put(latest.name(), requested);
             return requested;
         }
 
@@ -183,7 +183,7 @@ final class WaitQueues {
         private void serve(Consumer<Acquire> taken) {
             Acquire last = serve(waiting.first(), taken);
             if (last != null) {
-                Acquire unused = serve(waiting.firstOfOne(), taken);
+                Acquire unused = serve(waiting.firstOfOneSemaphore(), taken);
                 passed = serve(waiting.after(passed == null ? last : passed), taken);
             }
         }
@@ -263,13 +263,13 @@ final class WaitQueues {
 
         /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
         private long missing() {
-            Acquire next = next();
+            Acquire next = nextInTurn();
             return next == null ? 0 : neededFor(next) - available;
         }
 
         /** The number of instances with a caller that is served before the next of this one. */
         private int instancesAhead() {
-            Acquire next = next();
+            Acquire next = nextInTurn();
             return next == null ? 0 : elsewhere.instancesAhead(next.place(), isWindowOpen());
         }
 
@@ -288,7 +288,7 @@ final class WaitQueues {
                     latest.name(),
                     latest.capacity(),
                     latest.held(),
-                    acquire.shortOf().getOrDefault(latest.name(), 0L).intValue(),
+                    acquire.queuedFor().getOrDefault(latest.name(), 0L).intValue(),
                     latest.earliestExpiry(),
                     Math.min(spare, withheldAhead(acquire)));
         }
@@ -329,7 +329,7 @@ final class WaitQueues {
     }
 
     /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
-    @Nullable Acquire first(String name) {
+    @Nullable Acquire firstWithClaim(String name) {
         Queue queue = byName.get(name);
         return queue == null ? null : queue.firstWithClaim();
     }
@@ -393,13 +393,13 @@ final class WaitQueues {
 
     /** Removes an acquire from all queues. */
     void remove(Acquire acquire) {
-        acquire.shortOf().keySet().forEach(name -> {
+        acquire.queuedFor().keySet().forEach(name -> {
             Queue queue = byName.get(name);
             if (queue != null && queue.waiting.remove(acquire) && queue.waiting.isEmpty()) {
                 byName.remove(name);
             }
         });
-        acquire.shortOf().clear();
+        acquire.queuedFor().clear();
     }
 
     Collection<Acquire> clear() {
@@ -410,7 +410,7 @@ final class WaitQueues {
             }
         }
         byName.clear();
-        all.forEach(acquire -> acquire.shortOf().clear());
+        all.forEach(acquire -> acquire.queuedFor().clear());
         return all;
     }
 
@@ -425,7 +425,7 @@ final class WaitQueues {
         while (!changed.isEmpty()) {
             find(changed.remove())
                     .ifPresent(queue -> queue.serve(acquire -> {
-                        Map<String, Long> permits = Map.copyOf(acquire.shortOf());
+                        Map<String, Long> permits = Map.copyOf(acquire.queuedFor());
                         permits.forEach((name, count) -> {
                             adjustAvailable(name, -count);
                             reserved.accept(name, count);
@@ -441,7 +441,7 @@ final class WaitQueues {
     /** Whether all semaphores of a waiter have enough permits; or it asks for more than a lowered capacity, so that it need not wait. */
     private boolean canBeServed(Acquire acquire) {
         boolean isEnough = true;
-        for (String name : acquire.shortOf().keySet()) {
+        for (String name : acquire.queuedFor().keySet()) {
             Queue queue = byName.get(name);
             if (queue != null && queue.isExceededBy(acquire)) {
                 return true;
@@ -461,7 +461,7 @@ final class WaitQueues {
 
     /** Raises the estimate to what the next caller needs, so that the next {@link #wake} has it tried. */
     void assumeEnoughForNext(String name) {
-        find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.next()));
+        find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.nextInTurn()));
     }
 
     /** Adjusts the number of available permits. */
@@ -492,7 +492,7 @@ final class WaitQueues {
     /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
     List<PermitShortage> shortages(Acquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
-        for (String name : acquire.shortOf().keySet()) {
+        for (String name : acquire.queuedFor().keySet()) {
             Queue queue = byName.get(name);
             if (queue == null || queue.latestAsOf - acquire.queuedAt() <= 0) {
                 return List.of();

@@ -397,7 +397,7 @@ final class WorkQueue {
      */
     HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
         return monitor.underLock(() -> {
-            Acquire first = waitQueues.first(terms.name());
+            Acquire first = waitQueues.firstWithClaim(terms.name());
             if (first == null && !waitQueues.isAwaited(terms.name())) {
                 return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
             }
@@ -474,7 +474,7 @@ final class WorkQueue {
     }
 
     private void removeFromWaitQueues(Acquire acquire) {
-        Set<String> names = Set.copyOf(acquire.shortOf().keySet());
+        Set<String> names = Set.copyOf(acquire.queuedFor().keySet());
         waitQueues.remove(acquire);
         boolean unused = wake(names);
     }

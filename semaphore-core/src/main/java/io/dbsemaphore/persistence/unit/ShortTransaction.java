@@ -44,7 +44,7 @@ public final class ShortTransaction {
     /**
      * Runs the work in a transaction and commits it. It may use SQL only.
      *
-     * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
+     * @throws CommitOutcomeUnknownException if the commit may have been sent and was not answered
      */
     public <T extends @Nullable Object> T execute(Supplier<T> work) {
         return sessions.threads().call(() -> executeHere(work));

@@ -41,9 +41,7 @@ public final class TransactionFailures {
 
     /** Whether the database is unavailable, whatever the transaction was. */
     public static boolean isUnreachable(Throwable failure) {
-        return SqlErrors.isConnectionLost(failure)
-                || SqlErrors.isPoolExhausted(failure)
-                || SqlErrors.isReadOnly(failure);
+        return isConnectionBroken(failure) || SqlErrors.isPoolExhausted(failure) || SqlErrors.isReadOnly(failure);
     }
 
     /** The failure as a caller gets it: instead of an unknown outcome of a commit, the failure of the connection. */

@@ -46,7 +46,7 @@ final class ModelParticipants {
     /** Who waits, and for how many permits of which semaphores. */
     Map<ModelCaller, Map<String, Long>> waiting() {
         Map<ModelCaller, Map<String, Long>> all = new LinkedHashMap<>();
-        callersAt(Stage.WAIT_QUEUE).forEach(each -> all.put(each, Map.copyOf(each.acquire.shortOf())));
+        callersAt(Stage.WAIT_QUEUE).forEach(each -> all.put(each, Map.copyOf(each.acquire.queuedFor())));
         return all;
     }
 

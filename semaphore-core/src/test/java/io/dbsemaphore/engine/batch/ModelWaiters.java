@@ -28,7 +28,7 @@ final class ModelWaiters {
     private final ModelParticipants participants;
     private final ModelAvailability available = new ModelAvailability();
     private final Map<ModelCaller, Map<String, Long>> waiting = new LinkedHashMap<>();
-    private final Map<ModelCaller, Set<String>> shortOf = new HashMap<>();
+    private final Map<ModelCaller, Set<String>> queuedFor = new HashMap<>();
     private @Nullable ModelCaller leaving;
     private long now;
 
@@ -71,7 +71,7 @@ final class ModelWaiters {
                         .permits()
                         .forEach((name, count) -> asked.put(name, requested(flight, member, name, count)));
                 waiting.put(member, asked);
-                shortOf.put(member, namesOf(refused));
+                queuedFor.put(member, namesOf(refused));
             }
         }
         flight.result().availability().forEach((name, left) -> {
@@ -79,7 +79,7 @@ final class ModelWaiters {
             if (first != null) {
                 boolean wasRefused = flight.batch.members().contains(first.acquire)
                         && first.state().demandAhead(name).equals(Demand.NONE)
-                        && shortOf.getOrDefault(first, Set.of()).contains(name);
+                        && queuedFor.getOrDefault(first, Set.of()).contains(name);
                 long atMost = wasRefused ? waiting.get(first).get(name) - 1 : Long.MAX_VALUE;
                 available.left(name, left, flight.changes(name), atMost, now);
             }

@@ -215,8 +215,8 @@ final class QueueModel {
                 .count();
         require(batches == (place == Stage.BATCH ? 1 : 0), () -> "Batches: " + batches + ", " + caller);
         require(
-                caller.acquire.shortOf().isEmpty() == (place != Stage.WAIT_QUEUE),
-                () -> "Waits for: " + caller.acquire.shortOf() + ", " + caller);
+                caller.acquire.queuedFor().isEmpty() == (place != Stage.WAIT_QUEUE),
+                () -> "Waits for: " + caller.acquire.queuedFor() + ", " + caller);
     }
 
     static void require(boolean met, Supplier<String> otherwise) {

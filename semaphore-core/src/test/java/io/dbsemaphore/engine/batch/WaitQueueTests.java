@@ -45,7 +45,7 @@ class WaitQueueTests {
                     .isEqualTo(Optional.ofNullable(expected.higherEntry(upTo))
                             .map(Map.Entry::getValue)
                             .orElse(null));
-            assertThat(queue.firstOfOne())
+            assertThat(queue.firstOfOneSemaphore())
                     .isEqualTo(expected.values().stream()
                             .filter(each -> !each.command().isOfSeveral())
                             .findFirst()

@@ -77,12 +77,12 @@ class WaitQueuesTests {
         Acquire several = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
         Acquire next = refused(ONE, OPEN);
         batch("backup", Values.left(2, OPEN, 0));
-        assertThat(queues.first("backup")).isEqualTo(several);
+        assertThat(queues.firstWithClaim("backup")).isEqualTo(several);
         assertThat(wake("backup")).as("open").isEmpty();
         batch("backup", Values.left(1, CLOSED, 0));
-        assertThat(queues.first("backup")).isEqualTo(next);
+        assertThat(queues.firstWithClaim("backup")).isEqualTo(next);
         assertThat(wake("backup")).as("closed").containsExactly(next);
-        assertThat(queues.first("backup")).as("without a claim").isNull();
+        assertThat(queues.firstWithClaim("backup")).as("without a claim").isNull();
     }
 
     @Test

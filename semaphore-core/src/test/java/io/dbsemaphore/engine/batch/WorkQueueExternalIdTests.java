@@ -142,7 +142,8 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
 
         acquire.setOutcomeUnknown(true);
 
-        assertThat(acquire.locked(null)).message()
+        assertThat(acquire.locked(null))
+                .message()
                 .doesNotContain("Nothing is held")
                 .contains("released again");
     }
