@@ -13,6 +13,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -196,7 +197,7 @@ final class ReleaseService {
     private boolean releaseInBackground(Release failed, Consumer<SemaphoreListener> event, Deadline until) {
         AtomicReference<Release> last = new AtomicReference<>(failed);
         Supplier<CompletableFuture<?>> attempt = () -> {
-            Release next = run.commit.releaseAgain(last.get(), until.isPassed());
+            Release next = run.commit.releaseAgain(Objects.requireNonNull(last.get()), until.isPassed());
             last.set(next);
             return next.answer().thenAccept(outcome -> run.listenerThreads.execute(() -> tell(outcome, event)));
         };

@@ -5,6 +5,7 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.LocalQueues;
@@ -175,7 +176,9 @@ public final class GroupCommit implements AutoCloseable {
         Attempt attempt = new Attempt();
         BatchResult result = null;
         try {
-            result = attempt.execute();
+            attempt.ensureLease();
+            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
+            result = with.transaction().grant(attempt::take);
         } catch (RuntimeException | Error failure) {
             attempt.failed(failure);
         }
@@ -201,14 +204,14 @@ public final class GroupCommit implements AutoCloseable {
         private long epoch;
         private @Nullable Batch batch;
 
-        BatchResult execute() {
+        void ensureLease() {
             epoch = withKeptAlive ? with.keepAlive().getAsLong() : 0;
-            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
-            return with.transaction().grant(() -> {
-                Batch taken = queue.take(withKeptAlive);
-                batch = taken;
-                return taken.forTransaction();
-            });
+        }
+
+        GrantBatch take() {
+            Batch taken = queue.take(withKeptAlive);
+            batch = taken;
+            return taken.forTransaction();
         }
 
         void failed(Throwable failure) {
