@@ -322,9 +322,9 @@ public final class Acquire extends AcquireState {
         abandoned = true;
     }
 
-    /** Whether the acquire was cancelled while it was being written: it is not tried again, unless that leaves its outcome unknown. */
+    /** Whether it was cancelled while it was being written, and is not tried again: that leaves its outcome known. */
     boolean isCancelled() {
-        return cancelled;
+        return cancelled && !isOutcomeUnknown();
     }
 
     void setCancelled() {

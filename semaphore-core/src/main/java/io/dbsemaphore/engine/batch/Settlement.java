@@ -208,7 +208,7 @@ final class Settlement {
 
     /** The transaction has waited for a lock in vain. It is tried again, unless its caller does not wait for another attempt. */
     private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, RuntimeException failure) {
-        if ((acquire.hasWaitTime() && acquire.isWaitOver()) || isCancelled(acquire)) {
+        if ((acquire.hasWaitTime() && acquire.isWaitOver()) || acquire.isCancelled()) {
             endWith(acquire, acquire.locked(failure));
         } else {
             tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
@@ -224,10 +224,6 @@ final class Settlement {
             departed(acquire);
             acquire.decide(refusal);
         }
-    }
-
-    private static boolean isCancelled(Acquire acquire) {
-        return acquire.isCancelled() && !acquire.isOutcomeUnknown();
     }
 
     private Duration randomMillis(int atLeast, int below) {
@@ -377,7 +373,7 @@ final class Settlement {
             answer(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
             answer(acquire, new SemaphoreClosedException());
-        } else if (failure != null && isCancelled(acquire)) {
+        } else if (failure != null && acquire.isCancelled()) {
             endWith(acquire, failure);
         } else {
             ready.add(acquire);
