@@ -41,16 +41,27 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Starts a JVM.
+     * Starts a JVM that is soon as fast as it will be.
      *
      * @param main the class with the main method
      * @param systemProperties what it gets as {@code -D}, such as {@link TestDatabase.Schema#handOver()}
      * @param arguments of the main method
      */
     public static ChildJvm start(Class<?> main, Map<String, String> systemProperties, String... arguments) {
+        return start(List.of("-XX:TieredStopAtLevel=1"), main, systemProperties, arguments);
+    }
+
+    /** Starts a JVM that is faster after some seconds, because it also compiles with the optimizing compiler. */
+    public static ChildJvm startOptimizing(Class<?> main, Map<String, String> systemProperties, String... arguments) {
+        return start(List.of(), main, systemProperties, arguments);
+    }
+
+    private static ChildJvm start(
+            List<String> options, Class<?> main, Map<String, String> systemProperties, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"));
+        command.addAll(List.of("-Xmx256m", "-Dfile.encoding=UTF-8"));
+        command.addAll(options);
         systemProperties.forEach((key, value) -> command.add("-D" + key + "=" + value));
         command.addAll(List.of("-cp", classPath(), main.getName()));
         command.addAll(List.of(arguments));

@@ -1,15 +1,16 @@
 package io.dbsemaphore.engine.quota;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
-import io.dbsemaphore.testing.node.Node;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -36,7 +37,8 @@ import java.util.stream.Stream;
  *   <li>{@code demand NAME THREADS ON OFF HOLD WAIT SECONDS FILE SLOT} acquires on so many threads for ON of every ON + OFF milliseconds,
  *       one slot after the other, and holds each permit for HOLD milliseconds; with a wait time, or again and again without one. It says
  *       {@code DEMANDED}, how often, and how many milliseconds it took at most until a caller had its permit
- *   <li>{@code hammer NAME THREADS FILE SLOT} acquires and releases as fast as possible until the process ends
+ *   <li>{@code hammer NAME THREADS FILE SLOT} acquires and releases as fast as possible until the process ends: on a few threads, and at
+ *       times, together with all other processes, on all of them
  * </ul>
  */
 final class ReusingProcess {
@@ -61,9 +63,11 @@ final class ReusingProcess {
         Schema schema = TestDatabase.handedOver();
         Duration reuse = Duration.ofMillis(Long.parseLong(arguments[0]));
         try (schema;
-                Node node = new Node(schema.newPool(8), settings(reuse));
+                HikariDataSource pool = schema.newPool(8);
+                SemaphoreEngine engine =
+                        new SemaphoreEngine(pool, settings(reuse)); // no listeners, which would cost time
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            ReusingProcess process = new ReusingProcess(node.semaphores());
+            ReusingProcess process = new ReusingProcess(new SemaphoreTemplate(engine.permitManager()));
             System.out.println("READY");
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 System.out.println(process.obey(line.split(" ")));
@@ -96,7 +100,8 @@ final class ReusingProcess {
                 hammer(
                         words[1],
                         Integer.parseInt(words[2]),
-                        new SharedCounter(Path.of(words[3]), Integer.parseInt(words[4])));
+                        new SharedCounter(Path.of(words[3]), Integer.parseInt(words[4])),
+                        Integer.parseInt(words[4]));
             default -> throw new IllegalArgumentException(words[0]);
         };
     }
@@ -179,20 +184,94 @@ final class ReusingProcess {
         }
     }
 
-    /** Every second thread holds its permit for a moment, so that many are in use at once. */
-    private String hammer(String name, int threads, SharedCounter atWork) {
-        for (int i = 0; i < threads; i++) {
-            long holdNanos = i % 2 == 0 ? 0 : TimeUnit.MILLISECONDS.toNanos(1);
-            Thread thread = new Thread(() -> hammer(request(name), holdNanos, atWork));
+    private String hammer(String name, int threads, SharedCounter atWork, int slot) {
+        for (int number = 0; number < threads; number++) {
+            Thread thread = new Thread(new HammeringThread(semaphores, request(name), atWork, slot, number));
             thread.setDaemon(true);
             thread.start();
         }
         return "HAMMERING";
     }
 
-    @SuppressWarnings("InfiniteLoopStatement") // until the process ends
-    private void hammer(AcquireRequest request, long holdNanos, SharedCounter atWork) {
-        while (true) {
+    /** The times of the hammering, by the clock that all processes have. */
+    static final class Crowd {
+
+        private static final long PERIOD = 3_000;
+        private static final long LENGTH = 600;
+
+        /** Otherwise the number of active threads in one process after the other, and in all others. */
+        private static final int MANY = 6;
+
+        private static final int FEW = 2;
+
+        private Crowd() {}
+
+        /** Whether all threads of all processes want permits now. */
+        static boolean isNow() {
+            return System.currentTimeMillis() % PERIOD < LENGTH;
+        }
+
+        /** Whether a thread wants permits now. */
+        static boolean includes(int slot, int thread) {
+            boolean many = System.currentTimeMillis() / PERIOD % 3 == slot;
+            return isNow() || thread < (many ? MANY : FEW);
+        }
+
+        /** Until the next time that all threads want permits. */
+        static long millisUntilBegin() {
+            return PERIOD - System.currentTimeMillis() % PERIOD;
+        }
+    }
+
+    /** One thread that acquires and releases until the process ends. */
+    private record HammeringThread(
+            SemaphoreTemplate semaphores, AcquireRequest request, SharedCounter atWork, int slot, int number)
+            implements Runnable {
+
+        private static final int USES_FOR_EACH_COUNTED_ONE = 64;
+        private static final int MAX_HOLD_NANOS = 1_000_000;
+        private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+        @Override
+        @SuppressWarnings("InfiniteLoopStatement") // until the process ends
+        public void run() {
+            while (true) {
+                if (!Crowd.includes(slot, number)) {
+                    LockSupport.parkNanos(IDLE_NANOS);
+                } else if (Crowd.isNow()) {
+                    useAndCount(ThreadLocalRandom.current().nextInt(MAX_HOLD_NANOS));
+                } else {
+                    use(USES_FOR_EACH_COUNTED_ONE - 1);
+                    useAndCount(MAX_HOLD_NANOS / 10);
+                }
+            }
+        }
+
+        /** Uses without a hold, until one is refused. */
+        private void use(int most) {
+            int uses = 0;
+            for (boolean any = true; any && uses < most; ) {
+                Optional<PermitGrant> granted = acquire();
+                granted.ifPresent(PermitGrant::release);
+                any = granted.isPresent();
+                uses += any ? 1 : 0;
+            }
+            atWork.addUses(uses);
+        }
+
+        /** Not counted if the process was cleared meanwhile: the use may have begun before. */
+        private void useAndCount(long holdNanos) {
+            int epoch = atWork.epoch();
+            acquire().ifPresent(grant -> {
+                atWork.enter(1, epoch);
+                LockSupport.parkNanos(holdNanos);
+                atWork.leave(1, epoch);
+                grant.release();
+                atWork.addUses(1);
+            });
+        }
+
+        private Optional<PermitGrant> acquire() {
             Optional<PermitGrant> granted = Optional.empty();
             try {
                 granted = semaphores.tryAcquire(request);
@@ -202,14 +281,7 @@ final class ReusingProcess {
             if (granted.isEmpty()) {
                 atWork.refuse();
             }
-            granted.ifPresent(grant -> {
-                atWork.enter(1);
-                if (holdNanos > 0) {
-                    LockSupport.parkNanos(holdNanos);
-                }
-                atWork.leave(1);
-                grant.release();
-            });
+            return granted;
         }
     }
 

@@ -12,7 +12,9 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * Counts who is at work, over several processes and outside of any database: numbers in a file that all of them have mapped into
- * memory. Each process counts in a slot of its own, so that those of a process that was killed can be cleared.
+ * memory. Each process counts in a slot of its own, so that those of a process that was killed or suspended can be cleared.
+ *
+ * <p>Each time that it is cleared, a slot begins another epoch. Whoever has come in an earlier one is no longer counted.
  */
 final class SharedCounter {
 
@@ -22,11 +24,18 @@ final class SharedCounter {
     private static final int BITS = Long.SIZE / SLOTS;
     private static final long MASK = (1L << BITS) - 1;
 
-    /** The numbers of all slots, so that one step changes one of them and reads all. */
+    /** Of a slot; its epoch is above. */
+    private static final int COUNT_BITS = 10;
+
+    private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
+
+    /** The epochs and numbers of all slots, so that one step changes one of them and reads all. */
     private static final int CURRENT = 0;
 
     private static final int PEAK = 64;
-    private static final int TOTALS = 128;
+    private static final int COUNTED = PEAK + 64;
+    private static final int IN_THREE_SLOTS = COUNTED + 64;
+    private static final int TOTALS = IN_THREE_SLOTS + 64;
     private static final int REFUSALS = TOTALS + SLOTS * 64;
     private static final int SIZE = REFUSALS + SLOTS * 64;
 
@@ -43,53 +52,112 @@ final class SharedCounter {
         }
     }
 
+    /** The present epoch of this slot. */
+    int epoch() {
+        return epoch((long) LONG.getVolatile(memory, CURRENT));
+    }
+
     /** Adds so many, and remembers the most there ever were in all slots together. */
     void enter(int count) {
-        long added = (long) count << (slot * BITS);
-        long current = sum((long) LONG.getAndAdd(memory, CURRENT, added) + added);
-        long peak = (long) LONG.getVolatile(memory, PEAK);
-        while (current > peak && !LONG.compareAndSet(memory, PEAK, peak, current)) {
-            peak = (long) LONG.getVolatile(memory, PEAK);
-        }
-        long unused = (long) LONG.getAndAdd(memory, TOTALS + slot * 64, 1L);
+        enter(count, epoch());
     }
 
-    void leave(int count) {
-        long unused = (long) LONG.getAndAdd(memory, CURRENT, -((long) count << (slot * BITS)));
-    }
-
-    /** Counts a caller that was refused. */
-    void refuse() {
-        long unused = (long) LONG.getAndAdd(memory, REFUSALS + slot * 64, 1L);
-    }
-
-    /** The number of callers at work in the process of this slot. */
-    int current() {
-        return (int) (((long) LONG.getVolatile(memory, CURRENT) >>> (slot * BITS)) & MASK);
-    }
-
-    /** Nobody is at work in the process of this slot any more, which was killed. */
-    void clear() {
+    /** Does the same if the epoch is still this one. */
+    void enter(int count, int epoch) {
         long current = (long) LONG.getVolatile(memory, CURRENT);
-        while (!LONG.compareAndSet(memory, CURRENT, current, current & ~(MASK << (slot * BITS)))) {
+        while (epoch(current) == epoch) {
+            long next = current + ((long) count << (slot * BITS));
+            if (LONG.compareAndSet(memory, CURRENT, current, next)) {
+                entered(next);
+                return;
+            }
             current = (long) LONG.getVolatile(memory, CURRENT);
         }
     }
 
-    private static long sum(long current) {
+    private void entered(long current) {
+        int slots = 0;
         long sum = 0;
         for (int each = 0; each < SLOTS; each++) {
-            sum += (current >>> (each * BITS)) & MASK;
+            long count = (current >>> (each * BITS)) & COUNT_MASK;
+            sum += count;
+            slots += count > 0 ? 1 : 0;
         }
-        return sum;
+        long peak = (long) LONG.getVolatile(memory, PEAK);
+        while (sum > peak && !LONG.compareAndSet(memory, PEAK, peak, sum)) {
+            peak = (long) LONG.getVolatile(memory, PEAK);
+        }
+        add(COUNTED, 1);
+        if (slots == 3) {
+            add(IN_THREE_SLOTS, 1);
+        }
+    }
+
+    void leave(int count) {
+        leave(count, epoch());
+    }
+
+    /** Takes those back that have entered in this epoch, if it is still the present one. */
+    void leave(int count, int epoch) {
+        long current = (long) LONG.getVolatile(memory, CURRENT);
+        while (epoch(current) == epoch
+                && !LONG.compareAndSet(memory, CURRENT, current, current - ((long) count << (slot * BITS)))) {
+            current = (long) LONG.getVolatile(memory, CURRENT);
+        }
+    }
+
+    /** Adds uses, whether they were counted while they lasted or not. */
+    void addUses(long uses) {
+        add(TOTALS + slot * 64, uses);
+    }
+
+    /** Adds a caller that was refused. */
+    void refuse() {
+        add(REFUSALS + slot * 64, 1);
+    }
+
+    private void add(int offset, long number) {
+        long unused = (long) LONG.getAndAdd(memory, offset, number);
+    }
+
+    /** The number of callers at work in the process of this slot. */
+    int current() {
+        return (int) (((long) LONG.getVolatile(memory, CURRENT) >>> (slot * BITS)) & COUNT_MASK);
+    }
+
+    /** Begins another epoch: nobody is at work in the process of this slot any more, which was killed or suspended. */
+    void clear() {
+        long current = (long) LONG.getVolatile(memory, CURRENT);
+        while (!LONG.compareAndSet(memory, CURRENT, current, inNextEpoch(current))) {
+            current = (long) LONG.getVolatile(memory, CURRENT);
+        }
+    }
+
+    private long inNextEpoch(long current) {
+        long next = ((epoch(current) + 1L) << COUNT_BITS) & MASK;
+        return (current & ~(MASK << (slot * BITS))) | (next << (slot * BITS));
+    }
+
+    private int epoch(long current) {
+        return (int) (((current >>> (slot * BITS)) & MASK) >>> COUNT_BITS);
     }
 
     int peak() {
         return (int) (long) LONG.getVolatile(memory, PEAK);
     }
 
-    /** How often anybody began to work, in all processes. */
-    long total() {
+    /** How often anybody entered, in all processes. */
+    long counted() {
+        return (long) LONG.getVolatile(memory, COUNTED);
+    }
+
+    /** How often that made it three processes that were at work at once. */
+    long countedInThreeSlots() {
+        return (long) LONG.getVolatile(memory, IN_THREE_SLOTS);
+    }
+
+    /** The number of uses, in all processes. */
+    long uses() {
         return sumFrom(TOTALS);
     }
 
