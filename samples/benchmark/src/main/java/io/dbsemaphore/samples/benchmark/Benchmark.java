@@ -45,7 +45,7 @@ final class Benchmark {
     }
 
     private ServerWork.Meter meter(HikariDataSource pool) throws SQLException {
-        return new ServerWork.Meter(pool, Server.of(pool).countsStatements(), options.serverPid());
+        return new ServerWork.Meter(pool, Server.of(pool).hasCounters(), options.serverPid());
     }
 
     private List<Result> measure(Turns turns) throws IOException {
@@ -69,7 +69,7 @@ final class Benchmark {
     /** Reads of a server's own counters: MySQL only. */
     private List<String> measureWaiting(HikariDataSource pool) throws Exception {
         if (!options.scenarios().contains(Scenario.WAITING_16_JVMS)
-                || !Server.of(pool).countsStatements()) {
+                || !Server.of(pool).hasCounters()) {
             return List.of();
         }
         print(List.of("measuring " + Scenario.WAITING_16_JVMS.id()));
@@ -98,6 +98,10 @@ final class Benchmark {
         }
         if (options.redis() == null) {
             lines.add("Left out: Redisson, since there is no --redis=");
+        }
+        if (server.deniesCounters()) {
+            lines.add("Left out: grants per commit, and %s, since the user may not read performance_schema"
+                    .formatted(Scenario.WAITING_16_JVMS.id()));
         }
         return lines;
     }

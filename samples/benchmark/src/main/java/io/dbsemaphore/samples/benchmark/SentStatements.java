@@ -8,8 +8,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Counts the statements of one kind that a MySQL server has received, whoever sent them, and however many in one packet. */
 final class SentStatements {
 
-    private static final String COUNT = "select coalesce(sum(count_star), 0)"
-            + " from performance_schema.events_statements_summary_by_digest where digest_text like ?";
+    static final String TABLE_OF_MYSQL = "performance_schema.events_statements_summary_by_digest";
+
+    private static final String COUNT =
+            "select coalesce(sum(count_star), 0) from " + TABLE_OF_MYSQL + " where digest_text like ?";
 
     private final JdbcTemplate jdbc;
     private final String pattern;

@@ -3,7 +3,9 @@ package io.dbsemaphore.samples.benchmark;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLSyntaxErrorException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
@@ -13,8 +15,18 @@ import javax.sql.DataSource;
  *
  * @param product its name and version, as the driver reports them
  * @param durability the settings that decide on it
+ * @param counters whether it counts commits and statements, and the user may read these counters
  */
-record Server(String product, String durability) {
+record Server(String product, String durability, Counters counters) {
+
+    enum Counters {
+        NONE,
+        DENIED,
+        READABLE
+    }
+
+    private static final List<String> TABLES_OF_COUNTERS =
+            List.of(ServerWork.Meter.TABLE_OF_MYSQL, SentStatements.TABLE_OF_MYSQL);
 
     private static final String INNODB_SETTINGS = """
             select concat('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit,
@@ -34,8 +46,21 @@ record Server(String product, String durability) {
             try (ResultSet settings = statement.executeQuery(query)) {
                 settings.next();
                 return new Server(
-                        name + " " + connection.getMetaData().getDatabaseProductVersion(), settings.getString(1));
+                        name + " " + connection.getMetaData().getDatabaseProductVersion(),
+                        settings.getString(1),
+                        name.equals("MySQL") ? countersOfMySql(connection) : Counters.NONE);
             }
+        }
+    }
+
+    private static Counters countersOfMySql(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String table : TABLES_OF_COUNTERS) {
+                statement.executeQuery("select 1 from " + table + " limit 1").close();
+            }
+            return Counters.READABLE;
+        } catch (SQLSyntaxErrorException denied) {
+            return Counters.DENIED;
         }
     }
 
@@ -44,9 +69,14 @@ record Server(String product, String durability) {
         return RELAXED.matcher(durability).find();
     }
 
-    /** Whether the server can say how many statements of a kind it has received. */
-    boolean countsStatements() {
-        return product.startsWith("MySQL ");
+    /** Whether the server says how many transactions have written, and how many statements of a kind it has received. */
+    boolean hasCounters() {
+        return counters == Counters.READABLE;
+    }
+
+    /** Whether it would say so to a user with more privileges. */
+    boolean deniesCounters() {
+        return counters == Counters.DENIED;
     }
 
     /** Opens a transaction that reads as of now until it is closed. */

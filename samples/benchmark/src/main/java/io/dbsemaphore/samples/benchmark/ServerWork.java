@@ -30,8 +30,10 @@ record ServerWork(long commits, long cpuNanos) implements Serializable {
         /** The kernel counts in hundredths of a second, on every platform that has /proc. */
         private static final long NANOS_PER_TICK = 10_000_000;
 
-        private static final String OF_MYSQL = "select count_read_write from"
-                + " performance_schema.events_transactions_summary_global_by_event_name where event_name = 'transaction'";
+        static final String TABLE_OF_MYSQL = "performance_schema.events_transactions_summary_global_by_event_name";
+
+        private static final String OF_MYSQL =
+                "select count_read_write from " + TABLE_OF_MYSQL + " where event_name = 'transaction'";
 
         private final JdbcTemplate jdbc;
         private final boolean counts;
