@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -84,6 +86,53 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         Measurement.check(() -> assertThat(cost.confirmations())
                 .as("confirmations a second: %s", cost)
                 .isBetween(1.0, 20.0));
+    }
+
+    /**
+     * All statements of the instance, with commits and heartbeats. Four threads hold the permits, and in turn release each one and
+     * acquire it again: up to two thousand times a second, or twenty times as often.
+     */
+    @Measured
+    @ParameterizedTest
+    @CsvSource({"1, 2000", "1, 20", "1000, 20"})
+    void aThousandPermitsInUseCostTwentyStatementsASecond(int semaphores, int pauseMicros, TestReporter reporter)
+            throws Exception {
+        stop.set(false);
+        int permits = 1_000;
+        List<String> names = cluster.semaphores(semaphores, permits / semaphores);
+        Node one = node(R);
+        LongAdder uses = new LongAdder();
+        Queue<PermitGrant> held = new ConcurrentLinkedQueue<>();
+        Future<Boolean> busy = async(4, thread -> {
+            PermitGrant grant = held.poll();
+            if (grant != null) {
+                String of = grant.permits().keySet().iterator().next();
+                grant.release();
+                held.add(one.semaphores().acquire(request(of).withWaitTime(SOON)));
+                uses.increment();
+                one.events().clear(); // two of each use, which would fill the memory
+            }
+            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(pauseMicros));
+        });
+        Concurrently.run(100, TIME, thread -> {
+            for (int permit = thread; permit < permits; permit += 100) {
+                held.add(one.semaphores()
+                        .acquire(request(names.get(permit % semaphores)).withWaitTime(SOON)));
+            }
+        });
+        LockSupport.parkNanos(WARM_UP.toNanos());
+
+        Cost cost = Cost.of(one, uses);
+
+        stop.set(true);
+        assertThat(Concurrently.get(busy)).isTrue();
+        cost.publish(reporter);
+        assertThat(held).hasSize(permits);
+        held.forEach(PermitGrant::release);
+        Measurement.check(() -> {
+            assertThat(cost.uses()).as("uses a second: %s", cost).isGreaterThan(500);
+            assertThat(cost.statements()).as("statements a second: %s", cost).isBetween(1.0, 20.0);
+        });
     }
 
     @Measured
