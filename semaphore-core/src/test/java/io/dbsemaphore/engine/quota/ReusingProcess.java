@@ -197,7 +197,7 @@ final class ReusingProcess {
     static final class Crowd {
 
         private static final long PERIOD = 3_000;
-        private static final long LENGTH = 600;
+        private static final long LENGTH = 1_000;
 
         /** Otherwise the number of active threads in one process after the other, and in all others. */
         private static final int MANY = 6;
