@@ -103,7 +103,7 @@ public final class SemaphoreSettings {
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
      * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long, but beyond its wait time only until the statement
-     * under way ends. A statement waits for a second at most.
+     * under way ends. A statement waits for a second at most, on InnoDB up to two.
      */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = Setting.of(
                     ALL, "semaphore.lock-wait-timeout", Duration.ofSeconds(5))

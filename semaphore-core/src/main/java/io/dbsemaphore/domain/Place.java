@@ -8,7 +8,7 @@ import java.util.Comparator;
 /**
  * The place of a waiting caller in the order of all instances' callers: the smaller one is served first.
  *
- * @param startTag the value compared first; the same for all callers, so that the time decides. Another order gives them different ones
+ * @param startTag the value compared first; the same for all callers, so that the time decides; another order would use different values
  * @param firstRefusedAt when the caller came, or if that is not known, when the database first refused it: microseconds since 1970 by the
  *     database's clock
  */

@@ -37,7 +37,7 @@ public final class AvailabilityTransactions {
      */
     private static final String CONFIRM = """
             select r.id, 'HELD' from permit_request r
-            where r.id in (?) and r.state = 'ACQUIRED' and coalesce(r.expires_at > utc_now(), true)
+            where r.id in (?) and r.state <> 'RELEASED' and coalesce(r.expires_at > utc_now(), true)
             union all select s.id, 'EXCEEDED' from semaphore s
             join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
             where s.id in (?) group by s.id, s.capacity having sum(p.count) > s.capacity

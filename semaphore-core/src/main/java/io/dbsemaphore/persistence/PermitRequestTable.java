@@ -24,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. Queued statements are
  * executed in the next round trip of the transaction, at the latest in its commit.
  *
- * <p>Requests that are found by several ids are held if their state is not {@code RELEASED}. PostgreSQL uses no index for that condition.
- * For {@code state = 'ACQUIRED'} it would read the whole index of the state, as long as the table has no statistics.
+ * <p>Requests that are found by several ids count as held if their state is not {@code RELEASED}. PostgreSQL uses no index for that
+ * condition. For {@code state = 'ACQUIRED'} it would read all index entries of that state, including those of requests that were released
+ * since, as long as the table has no statistics.
  */
 final class PermitRequestTable {
 

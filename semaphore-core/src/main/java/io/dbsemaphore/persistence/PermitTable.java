@@ -122,7 +122,7 @@ final class PermitTable {
                 .findFirst()
                 .map(HeldSum::now)
                 .ifPresent(
-                        now -> // of one instant, on all rows
+                        now -> // of one statement
                         semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
         return sums;
     }

@@ -41,7 +41,7 @@ final class RequestReclaim {
             order by r.id limit ?""";
 
     private static final String LOCK_SKIP_LOCKED = """
-            select r.id from permit_request r where r.id in (?) and r.state = 'ACQUIRED' and %s
+            select r.id from permit_request r where r.id in (?) and r.state <> 'RELEASED' and %s
             order by r.id for update skip locked""";
 
     private final Sql sql;

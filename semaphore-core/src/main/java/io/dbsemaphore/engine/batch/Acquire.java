@@ -33,7 +33,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * tried again, and half a second later {@linkplain #isAbandoned abandoned}: its caller is answered, and a grant is undone.
  *
  * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is changed under the lock of the
- * {@link WorkQueue}, except for the end of the wait. {@link AcquireDeadlines} reads the volatile fields without the lock.
+ * {@link WorkQueue}, except for the end of the wait. {@link AcquireDeadlines} reads fields without the lock, after it has asked the queue about the acquire.
  */
 public final class Acquire extends AcquireState {
 
@@ -322,7 +322,10 @@ public final class Acquire extends AcquireState {
         abandoned = true;
     }
 
-    /** Whether it was cancelled while it was being written, and is not tried again: that leaves its outcome known. */
+    /**
+     * Whether it was cancelled while it was being written, and is not to be tried again. Not if its outcome is unknown: another attempt has
+     * to find that out.
+     */
     boolean isCancelled() {
         return cancelled && !isOutcomeUnknown();
     }
@@ -361,18 +364,18 @@ public final class Acquire extends AcquireState {
     /** The exception for its caller when a lock of another transaction has prevented a decision. */
     CannotAcquireLockException locked(@Nullable Throwable cause) {
         return new CannotAcquireLockException(
-                whatIsLocked() + " for more than " + triedFor() + ". " + consequence(), cause);
+                whatIsLocked() + ". The acquire was tried for " + triedFor() + ". " + consequence(), cause);
     }
 
     private String whatIsLocked() {
         Set<String> wanted = command().permits().keySet();
         if (isExternalIdLocked()) {
             return "Another transaction has inserted the external id '"
-                    + command().externalId() + "', or locked its request or its permits,";
+                    + command().externalId() + "', or locked its request or its permits";
         }
         if (writeBlocked) {
             return "Another transaction has locked rows of the tables permit or permit_request, or gaps between them, where the"
-                    + " permits of " + wanted + " are to be inserted, as a locking read at REPEATABLE READ does,";
+                    + " permits of " + wanted + " are to be inserted, as a locking read at REPEATABLE READ does";
         }
         return (blockedBy() == null
                         ? "A row of the semaphores " + wanted

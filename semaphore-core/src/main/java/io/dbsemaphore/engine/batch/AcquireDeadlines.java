@@ -16,8 +16,8 @@ import org.springframework.dao.QueryTimeoutException;
 /**
  * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried once more. A caller that was
  * refused before is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction
- * has locked; another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. For
- * an acquire without a wait time only the decision timeout counts, from its begin.
+ * has locked; another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An
+ * acquire without a wait time has only the decision timeout, counted from the call.
  *
  * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. It is not tried
  * again, and the outcome of that attempt is its answer. If there is none half a second after the decision timeout, the caller is told that
@@ -37,7 +37,7 @@ final class AcquireDeadlines {
     private static final long SOON = Duration.ofMillis(5).toNanos();
 
     /** Shorter than nearly all deadlines. */
-    private static final long TICK = LAST_ATTEMPT.toNanos() / 2;
+    static final long TICK = LAST_ATTEMPT.toNanos() / 2;
 
     private final WorkQueue queue;
     private final BackgroundReleaser background;

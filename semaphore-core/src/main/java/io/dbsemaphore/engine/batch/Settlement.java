@@ -38,9 +38,10 @@ import org.springframework.dao.CannotAcquireLockException;
  *
  * <p><b>An unknown outcome.</b> After a commit that was not answered, the acquires that were being written may have been granted, and
  * are marked ({@link Acquire#isOutcomeUnknown}) until an attempt of the same acquire has found the outcome. They also keep their claim
- * until then, unless an attempt finds a row locked, by the lost transaction perhaps: after that they can be withdrawn, and are undone. Such an
- * acquire is tried again also if the queue is closed or the acquire cancelled, and is not answered by a former refusal. If there is no further attempt, the grant has to be undone: by the
- * caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the thread that ran the transaction ({@link Result#toUndo}).
+ * until then, unless an attempt finds a row locked, perhaps by the lost transaction: from then on they can be withdrawn, and are undone.
+ * Such an acquire is tried again also if the queue is closed or the acquire cancelled, and is not answered by a former refusal. If there
+ * is no further attempt, the grant has to be undone: by the caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the
+ * thread that ran the transaction ({@link Result#toUndo}).
  *
  * <p>One settlement is for one transaction. Afterwards the acquires and releases that are tried again are in the queue. The thread that
  * ran the transaction passes on the answers, without the lock. Guarded by the lock of the {@link WorkQueue}.
@@ -267,7 +268,12 @@ final class Settlement {
             }
         }
         if (failure instanceof PartialReleaseException) { // a piggy-backed release is the cause, not a member
-            batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> tryAgain(acquire, null));
+            batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
+                if (!acquire.isOutcomeUnknown()) {
+                    acquire.unclaim();
+                }
+                tryAgain(acquire, null);
+            });
             return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
@@ -295,7 +301,7 @@ final class Settlement {
             } else if (mayAwaitIds.contains(acquire)) {
                 externalIdLocked(acquire, batch, reported);
             } else if (!mayAwaitIds.isEmpty()) {
-                tryAgain(acquire, reported);
+                tryAgain(acquire, null);
             } else {
                 tryAgainOrAnswer(acquire, batch, failure, reported, unreachable);
             }
@@ -335,7 +341,7 @@ final class Settlement {
                     reported);
         } else if (mayBeCausedByAnother) {
             acquire.isolate();
-            tryAgain(acquire, reported);
+            tryAgain(acquire, null);
         } else {
             answer(acquire, reported);
         }
@@ -366,7 +372,7 @@ final class Settlement {
     /**
      * Tries an acquire again, or answers it if it must not be.
      *
-     * @param failure of the last attempt; null if the acquire has no part in it
+     * @param failure of the last attempt; null if another member may have caused it
      */
     private void tryAgain(Acquire acquire, @Nullable RuntimeException failure) {
         if (acquire.isAbandoned()) {

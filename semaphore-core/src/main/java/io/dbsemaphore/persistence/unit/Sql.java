@@ -32,8 +32,8 @@ import org.springframework.jdbc.core.RowMapperResultSetExtractor;
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
  * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. Statements that Hibernate makes
  * of HQL are {@linkplain #translated translated} in the same way. A collection as a value, written {@code in (?)}, stands for as many
- * placeholders as it has elements. On PostgreSQL it is one array, and the rows of an insert are one array for each column: the text is
- * then the same for every number of elements, and the server parses and plans it once.
+ * placeholders as it has elements. On PostgreSQL two or more elements are one array, and two or more rows of an insert are one array for
+ * each column: the text is then the same for every number of them, and the server parses and plans it once.
  */
 public final class Sql {
 
@@ -160,7 +160,7 @@ public final class Sql {
         return queue().isOneRoundTrip();
     }
 
-    /** Whether a collection is one parameter. */
+    /** Whether a collection of two or more elements is one parameter. */
     public boolean hasArrays() {
         return database.hasArrays();
     }

@@ -212,7 +212,7 @@ class DecisionTimeoutIntegrationTests {
     }
 
     private static Duration durationIn(String message) {
-        return Duration.parse(message.replaceAll("(?s).* for more than (PT[0-9.]+S).*", "$1"));
+        return Duration.parse(message.replaceAll("(?s).* tried for (PT[0-9.]+S).*", "$1"));
     }
 
     private Future<Optional<PermitGrant>> late(AcquireRequest request) {
