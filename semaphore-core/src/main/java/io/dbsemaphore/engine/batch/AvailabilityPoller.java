@@ -139,14 +139,14 @@ final class AvailabilityPoller implements AutoCloseable {
 
     /**
      * Ends the polls. Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for
-     * that.
+     * that. To be called again when the batches that were in flight have ended, since they may have told others of a caller.
      *
      * @param recorded whether other instances may know of callers, even if none waits any more
      */
     void stop(boolean recorded) {
         boolean forgets;
         synchronized (this) {
-            forgets = !stopped && (!isIdle() || recorded);
+            forgets = stopped ? queue.needsPolls() : !isIdle() || recorded;
             stopped = true;
         }
         if (forgets) {
@@ -207,6 +207,7 @@ final class AvailabilityPoller implements AutoCloseable {
 
     /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
     private void forgetAll() {
+        WorkQueue.Poll unused = queue.beginPoll(); // takes those that have departed
         try {
             availabilityTransactions.forgetAll(queue.instance());
         } finally {

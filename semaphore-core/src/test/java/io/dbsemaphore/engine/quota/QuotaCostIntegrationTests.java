@@ -90,7 +90,8 @@ class QuotaCostIntegrationTests extends ReuseFixture {
 
     /**
      * All statements of the instance, with commits and heartbeats. Four threads hold the permits, and in turn release each one and
-     * acquire it again: up to two thousand times a second, or twenty times as often.
+     * acquire it again: up to two thousand times a second, or twenty times as often. A permit that was confirmed too late, as on a busy
+     * machine, goes back, and is granted again by ten statements.
      */
     @Measured
     @ParameterizedTest
@@ -131,7 +132,10 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         held.forEach(PermitGrant::release);
         Measurement.check(() -> {
             assertThat(cost.uses()).as("uses a second: %s", cost).isGreaterThan(500);
-            assertThat(cost.statements()).as("statements a second: %s", cost).isBetween(1.0, 20.0);
+            assertThat(cost.grants() + cost.releases())
+                    .as("grants and releases a second: %s", cost)
+                    .isLessThanOrEqualTo(20);
+            assertThat(cost.statements()).as("statements a second: %s", cost).isBetween(1.0, 20.0 + 10 * cost.grants());
         });
     }
 
