@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param type the SQL type of its elements
  */
-public record SqlArray(String type, @Nullable Object[] elements) {
+public record SqlArray(String type, Collection<? extends @Nullable Object> elements) {
 
     private static final Map<Class<?>, String> TYPES =
             Map.of(Long.class, "int8", Integer.class, "int4", String.class, "text", LocalDateTime.class, "timestamp");
@@ -24,7 +24,7 @@ public record SqlArray(String type, @Nullable Object[] elements) {
         return values.stream()
                 .filter(Objects::nonNull)
                 .findFirst()
-                .map(first -> new SqlArray(Objects.requireNonNull(TYPES.get(first.getClass())), values.toArray()))
+                .map(first -> new SqlArray(Objects.requireNonNull(TYPES.get(first.getClass())), values))
                 .orElse(null);
     }
 
@@ -34,6 +34,6 @@ public record SqlArray(String type, @Nullable Object[] elements) {
     }
 
     Array create(Connection connection) throws SQLException {
-        return connection.createArrayOf(type, elements);
+        return connection.createArrayOf(type, elements.toArray());
     }
 }
