@@ -3,7 +3,6 @@ package io.dbsemaphore.concurrent;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.time.Duration;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
@@ -48,19 +47,6 @@ public class DaemonThreads {
     public final ThreadFactory numbered(String name) {
         AtomicInteger created = new AtomicInteger();
         return task -> create(name + "-" + created.incrementAndGet(), task);
-    }
-
-    /** An executor with at most this number of threads, which end when idle. More tasks than that wait for a thread. */
-    public final ThreadPoolExecutor pool(String name, int max, Duration idle) {
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                max,
-                max,
-                idle.toMillis(),
-                TimeUnit.MILLISECONDS,
-                new LinkedBlockingQueue<>(),
-                max == 1 ? named(name) : numbered(name));
-        pool.allowCoreThreadTimeOut(true);
-        return pool;
     }
 
     /**
@@ -116,19 +102,8 @@ public class DaemonThreads {
      */
     @SuppressWarnings("removal") // required before Java 24; since then it only runs the action
     private static Thread withoutCallers(String name, Runnable task) {
-        PrivilegedAction<Thread> creation = () -> new LibraryThread(topmostGroup(), task, name);
+        PrivilegedAction<Thread> creation = () -> new Thread(topmostGroup(), task, name, 0, false);
         return AccessController.doPrivileged(creation);
-    }
-
-    public static boolean isCurrent() {
-        return Thread.currentThread() instanceof LibraryThread;
-    }
-
-    private static final class LibraryThread extends Thread {
-
-        LibraryThread(ThreadGroup group, Runnable task, String name) {
-            super(group, task, name, 0, false);
-        }
     }
 
     private static ThreadGroup topmostGroup() {

@@ -90,6 +90,7 @@ final class Run extends RunContext {
      * @throws OutOfMemoryError if the system has none for them
      */
     void start() {
+        databaseThreads().start();
         commit.start();
         keepAlive.start();
         int unused = scheduler.prestartAllCoreThreads() + listenerThreads.prestartAllCoreThreads();
@@ -132,6 +133,7 @@ final class Run extends RunContext {
         commit.stopAcquires();
         background.close();
         commit.close();
+        databaseThreads().stop();
         scheduler.shutdown(); // deadlines of acquires that are still in progress end them
         endApplicationThreads(Deadline.in(APPLICATION_TIMEOUT));
     }
@@ -178,7 +180,7 @@ final class Run extends RunContext {
         @Nullable Exception cause = null;
         try {
             @Nullable Object unused = CompletableFuture.allOf(released)
-                    .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads())
+                    .whenCompleteAsync((done, failure) -> keepAlive.deregister(), keepAlive)
                     .get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             cause = failure;

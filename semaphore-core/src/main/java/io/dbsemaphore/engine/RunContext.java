@@ -14,11 +14,11 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
@@ -132,7 +132,7 @@ abstract class RunContext implements BatchObserver {
     }
 
     /** The threads that may wait for the database. */
-    Executor databaseThreads() {
+    DatabaseThreads databaseThreads() {
         return database.sessions().threads();
     }
 

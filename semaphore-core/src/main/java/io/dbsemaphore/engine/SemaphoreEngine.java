@@ -142,7 +142,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         configuration = new RunContext.Configuration(
                 settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads);
         admin = adminOf(this::open);
-        DatabaseThreads databaseThreads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS));
+        DatabaseThreads databaseThreads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS), threads);
         first = new FutureTask<>(() -> openFirst(
                 EngineDatabase.open(dataSource, settings, tableCreation, schemaWait, databaseThreads), onceOpen));
         databaseThreads.execute(first);

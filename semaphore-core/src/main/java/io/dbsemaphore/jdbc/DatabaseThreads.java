@@ -1,14 +1,20 @@
 package io.dbsemaphore.jdbc;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -16,38 +22,101 @@ import org.springframework.util.ReflectionUtils;
  * caller's own. The caller may be in a global transaction (JTA), in which a pool returns the connection that is enlisted on its
  * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
  * of this matters on a thread that belongs to nobody else.
+ *
+ * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive. Work begins in the order of its
+ * submission. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end when they were idle
+ * for a second.
  */
 public final class DatabaseThreads implements Executor {
 
-    private static final Duration IDLE = Duration.ofSeconds(1);
+    private static final Logger log = LoggerFactory.getLogger(DatabaseThreads.class);
 
-    private final Executor threads;
+    private final ScheduledThreadPoolExecutor threads;
 
-    public DatabaseThreads(int max) {
-        threads = new DaemonThreads().pool("semaphore-database", max, IDLE);
-    }
+    @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
+    private final ThreadLocal<Boolean> own = ThreadLocal.withInitial(() -> false);
 
-    /** Does database work that nobody waits for on one of the threads. It must not throw. */
-    @Override
-    public void execute(Runnable work) {
-        threads.execute(work);
+    /**
+     * Creates it without threads.
+     *
+     * @param maxConnections how many connections may be used at a time; unless there is only one, one of them is the keep-alive's
+     */
+    public DatabaseThreads(int maxConnections, DaemonThreads factory) {
+        threads = new ScheduledThreadPoolExecutor(
+                Math.max(1, maxConnections - 1),
+                factory.numbered("semaphore-database"));
+        threads.setRemoveOnCancelPolicy(true);
+        threads.setKeepAliveTime(1, TimeUnit.SECONDS);
+        stop();
     }
 
     /**
-     * Does database work on a thread of the library, and waits for it; a thread of the library does it itself. An interrupt does
-     * not end it; the flag is kept.
+     * Starts all threads.
+     *
+     * @throws OutOfMemoryError if the system has none
+     */
+    public void start() {
+        threads.allowCoreThreadTimeOut(false);
+        int unused = threads.prestartAllCoreThreads();
+    }
+
+    /** Lets the threads end when they have nothing to do. */
+    public void stop() {
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** Does database work that nobody waits for. */
+    @Override
+    public void execute(Runnable work) {
+        ScheduledFuture<?> unused = schedule(work, 0);
+    }
+
+    /** Does it after this time. */
+    public ScheduledFuture<?> schedule(Runnable work, long nanos) {
+        return threads.schedule(
+                () -> {
+                    own.set(true);
+                    try {
+                        work.run();
+                    } catch (Throwable failure) { // the work answers its callers
+                        UnexpectedErrors.survive(log, "The database work of the semaphores", failure);
+                    }
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
+    }
+
+    /** Whether work waits for a thread. */
+    public boolean areBusy() {
+        Delayed next = (Delayed) threads.getQueue().peek();
+        return next != null && next.getDelay(TimeUnit.NANOSECONDS) <= 0;
+    }
+
+    /**
+     * Does database work on one of the threads, and waits for it; such a thread does it itself. An interrupt does not end it; the flag
+     * is kept. To be called without a lock that such a thread may wait for.
      */
     public <T extends @Nullable Object> T call(Supplier<T> work) {
-        if (DaemonThreads.isCurrent()) {
+        if (own.get()) {
             return work.get();
         }
         FutureTask<T> task = new FutureTask<>(work::get);
-        threads.execute(task);
+        execute(task);
         try {
             return Uninterruptibles.get(task);
         } catch (ExecutionException failure) {
             ReflectionUtils.rethrowRuntimeException(Objects.requireNonNull(failure.getCause()));
             throw new IllegalStateException(failure);
+        }
+    }
+
+    /** Lets another thread of the library do its database work itself. */
+    void runAsOwn(Runnable work) {
+        own.set(true);
+        try {
+            work.run();
+        } finally {
+            own.remove();
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.dbsemaphore.jdbc;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,7 +9,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -46,7 +44,7 @@ public final class Sessions implements AutoCloseable {
     private static final Duration LONGEST_IDLE = Duration.ofMillis(20);
 
     /** The same for the connection that is kept anyway: longer than the pause between two confirmations of permits that are reused. */
-    private static final Duration KEPT_LONGEST_IDLE = Duration.ofMillis(200);
+    public static final Duration RESERVED_LONGEST_IDLE = Duration.ofMillis(200);
 
     /** If there are fewer connections, none is kept: a method that holds a permit and begins a transaction needs one itself. */
     private static final int FEWEST = 3;
@@ -58,7 +56,6 @@ public final class Sessions implements AutoCloseable {
     private final Database database;
     private final DatabaseThreads threads;
     private final Pipelining pipelining;
-    private final ScheduledThreadPoolExecutor evictor;
     private final SessionPool shared;
     private final SessionPool reserved;
     private final boolean mayKeepReserved;
@@ -96,9 +93,6 @@ public final class Sessions implements AutoCloseable {
         this.database = database;
         this.threads = threads;
         this.pipelining = new Pipelining(database, pipelining);
-        evictor = new DaemonThreads().scheduler("semaphore-connections");
-        evictor.setKeepAliveTime(1, TimeUnit.SECONDS);
-        evictor.allowCoreThreadTimeOut(true);
         Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
         shared = new SessionPool(
                 new SessionLimits(database, statementLockWait, idleLimit),
@@ -110,7 +104,7 @@ public final class Sessions implements AutoCloseable {
                 : new SessionPool(
                         new SessionLimits(database, statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT)),
                         1,
-                        mayKeepReserved ? KEPT_LONGEST_IDLE : LONGEST_IDLE);
+                        mayKeepReserved ? RESERVED_LONGEST_IDLE : LONGEST_IDLE);
         pool = ThreadLocal.withInitial(() -> shared);
     }
 
@@ -161,10 +155,18 @@ public final class Sessions implements AutoCloseable {
     public void onReservedConnection(Runnable work) {
         pool.set(reserved);
         try {
-            work.run();
+            threads.runAsOwn(work);
         } finally {
             pool.remove();
         }
+    }
+
+    /**
+     * Gives the settings of the host back to the reserved connection if it has been idle for {@link #RESERVED_LONGEST_IDLE}. To be called
+     * that long after each use, by the thread that uses it.
+     */
+    public void returnIdleReserved() {
+        reserved.returnIdle();
     }
 
     /**
@@ -293,7 +295,7 @@ public final class Sessions implements AutoCloseable {
         /** The session that was used last comes first. */
         private final Deque<Session> idle = new ArrayDeque<>();
 
-        private boolean evictionScheduled;
+        private boolean returnScheduled;
         private boolean closed;
         private boolean keeps;
         private @Nullable Connection kept;
@@ -499,27 +501,28 @@ public final class Sessions implements AutoCloseable {
             }
             session.idle();
             idle.addFirst(session);
-            scheduleEviction();
+            scheduleReturn();
             return true;
         }
 
-        private void scheduleEviction() {
-            if (!evictionScheduled && !idle.isEmpty()) {
-                ScheduledFuture<?> unused =
-                        evictor.schedule(this::evictIdle, longestIdle.toMillis() + 1, TimeUnit.MILLISECONDS);
-                evictionScheduled = true;
+        /** The thread of the reserved connection does it itself: all others may wait for that connection. */
+        private void scheduleReturn() {
+            if (this == shared && !returnScheduled && !idle.isEmpty()) {
+                ScheduledFuture<?> unused = threads.schedule(this::returnIdle, longestIdle.toNanos());
+                returnScheduled = true;
             }
         }
 
-        private void evictIdle() {
+        /** Returns the sessions that have been idle for too long. */
+        void returnIdle() {
             synchronized (this) {
-                evictionScheduled = false;
+                returnScheduled = false;
             }
             try {
                 returnIdleFor(longestIdle.toNanos());
             } finally {
                 synchronized (this) {
-                    scheduleEviction();
+                    scheduleReturn();
                 }
             }
         }

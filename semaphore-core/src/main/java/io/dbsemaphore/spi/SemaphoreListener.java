@@ -63,7 +63,7 @@ public interface SemaphoreListener {
 
     /**
      * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
-     * on the thread that ran the transaction: a thread of the library ({@code semaphore-grants-N}), or the thread of the
+     * on the thread that ran the transaction: a thread of the library ({@code semaphore-database-N}), or the thread of the
      * maintenance ({@code semaphore-listeners-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
      *
      * @param event the reclaim
@@ -91,7 +91,7 @@ public interface SemaphoreListener {
 
     /**
      * A transaction decided acquires: it granted, refused or rejected them. Called on the thread of the library that ran it
-     * ({@code semaphore-grants-N}).
+     * ({@code semaphore-database-N}).
      *
      * @param event how many were decided
      */

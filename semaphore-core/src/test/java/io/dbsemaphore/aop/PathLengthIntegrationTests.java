@@ -33,7 +33,7 @@ class PathLengthIntegrationTests {
 
     private static final int MAX_ACQUIRE = 12;
     private static final int MAX_RELEASE = 13;
-    private static final int MAX_RENEWAL = 8;
+    private static final int MAX_RENEWAL = 9;
 
     private static Schema schema;
     private static HikariDataSource pool;

@@ -38,16 +38,10 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThreadInheritanceIntegrationTests {
 
-    private static final List<String> KINDS = List.of(
-            "semaphore-grants",
-            "semaphore-releases",
-            "semaphore-keep-alive",
-            "semaphore-connections",
-            "semaphore-listeners", // the maintenance
-            "semaphore-database"); // the polls, and the release of the rest at shutdown
+    private static final List<String> KINDS = List.of("semaphore-database", "semaphore-keep-alive");
 
     /** Which need no connection here. */
-    private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler");
+    private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler", "semaphore-listeners");
 
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();

@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -26,7 +27,7 @@ class ConnectorJOnMariaDbIntegrationTests {
                 HikariDataSource pool = new HikariDataSource(schema.poolConfig(
                         1, schema.jdbcUrl().replace("jdbc:mariadb:", "jdbc:mysql:") + "?sslMode=DISABLED"));
                 Sessions sessions =
-                        new Sessions(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1))) {
+                        new Sessions(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()))) {
             assertThat(Database.of(schema.jdbc().getDataSource())).isEqualTo(Database.MARIADB);
             assertThat(sessions.begin().statements().isOneRoundTrip()).isEqualTo(false);
             sessions.end();

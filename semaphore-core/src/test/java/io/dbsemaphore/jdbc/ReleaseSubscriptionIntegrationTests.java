@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -142,7 +143,7 @@ class ReleaseSubscriptionIntegrationTests {
     }
 
     private static ReleaseChannel channel(DataSource pool, String tablePrefix) {
-        Sessions sessions = new Sessions(pool, Database.POSTGRESQL, SOON, SOON, 2, true, new DatabaseThreads(2));
+        Sessions sessions = new Sessions(pool, Database.POSTGRESQL, SOON, SOON, 2, true, new DatabaseThreads(2, new DaemonThreads()));
         return ReleaseChannel.of(sessions, Database.POSTGRESQL, tablePrefix).orElseThrow();
     }
 

@@ -107,7 +107,7 @@ class ListenerIntegrationTests {
                 .untilAsserted(() -> assertThat(node.events().of("expired"))
                         .singleElement()
                         .satisfies(event -> assertThat(event.of()).isEqualTo(expired.externalId()))
-                        .satisfies(event -> assertThat(event.thread()).startsWith("semaphore-grants")));
+                        .satisfies(event -> assertThat(event.thread()).startsWith("semaphore-database")));
         assertThat(other.events().of("expired")).isEmpty();
     }
 

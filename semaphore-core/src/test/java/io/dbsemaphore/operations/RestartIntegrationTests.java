@@ -62,7 +62,7 @@ class RestartIntegrationTests {
     void hasFewThreadsAllFromItsStart() {
         Awaitility.await("the end of what was needed for the start")
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(7));
+                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(6));
 
         assertThat(threads()).contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-listeners-1");
     }

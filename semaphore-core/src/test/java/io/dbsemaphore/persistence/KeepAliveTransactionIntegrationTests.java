@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.jdbc.Database;
@@ -50,7 +51,7 @@ class KeepAliveTransactionIntegrationTests {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
-        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
+        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
     }
 

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.proxies;
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
@@ -128,6 +129,6 @@ class PersistenceRuntimeHintsTests {
                 limit,
                 1,
                 true,
-                new DatabaseThreads(1));
+                new DatabaseThreads(1, new DaemonThreads()));
     }
 }

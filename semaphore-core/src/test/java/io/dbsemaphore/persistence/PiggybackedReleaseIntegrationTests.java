@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
@@ -50,7 +51,7 @@ class PiggybackedReleaseIntegrationTests {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
-        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
+        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
         persistence.admin().create("a", 2);
         persistence.admin().create("b", 1);

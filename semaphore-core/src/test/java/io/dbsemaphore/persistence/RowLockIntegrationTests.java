@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -194,7 +195,7 @@ class RowLockIntegrationTests {
             pool = new HikariDataSource(config);
             statements = new SentStatements(pool);
             Database database = databaseOf(pool);
-            DatabaseThreads threads = new DatabaseThreads(2);
+            DatabaseThreads threads = new DatabaseThreads(2, new DaemonThreads());
             connections = new Sessions(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
             persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         }

@@ -6,6 +6,7 @@ import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.testing.Slow;
 import java.io.File;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -23,6 +24,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** Whatever of the Actuator and of Micrometer is not on the class path, the application starts as {@code main} starts it. */
+@Slow
 class WithoutActuatorTests {
 
     private static final String ACTUATOR = "spring-boot-(starter-)?(actuator|health|micrometer).*";

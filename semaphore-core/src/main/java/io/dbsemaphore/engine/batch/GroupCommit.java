@@ -15,6 +15,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.BatchTransaction;
@@ -24,7 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -47,8 +47,8 @@ public final class GroupCommit implements AutoCloseable {
     private final AcquireDeadlines deadlines;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay delay = new GroupCommitDelay(MAX_DELAY);
-    private final BatchWorkers grants;
-    private final BatchWorkers releases;
+    private final BatchLoop grants;
+    private final BatchLoop releases;
     final WorkQueue queue;
 
     /**
@@ -56,7 +56,7 @@ public final class GroupCommit implements AutoCloseable {
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param scheduler waits for deadlines and for the next poll; never blocks
-     * @param database its threads may wait for the database
+     * @param database runs the batches and the polls
      * @param nobody this instance, while nobody waits
      * @param channel on which instances notify one another of releases; null without notifications
      */
@@ -70,7 +70,7 @@ public final class GroupCommit implements AutoCloseable {
             LocalQueues nobody,
             DaemonThreads threads,
             ScheduledExecutorService scheduler,
-            Executor database,
+            DatabaseThreads database,
             @Nullable ReleaseChannel channel) {}
 
     /**
@@ -87,15 +87,12 @@ public final class GroupCommit implements AutoCloseable {
                 queue, with.background(), limits.decisionTimeout(), this::changed, with.scheduler(), QueueClock.SYSTEM);
         poller = new AvailabilityPoller(
                 queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
-        grants = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::grant);
-        releases = new BatchWorkers(
-                with.threads(), "semaphore-releases", limits.atOnce(), queue::nanosToReleases, this::release);
+        grants = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToWork, this::grant);
+        releases = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToReleases, this::release);
     }
 
-    /** Starts the threads. */
+    /** Starts to listen for notifications of other instances, if there are any. */
     public void start() {
-        grants.start();
-        releases.start();
         poller.start(with.threads());
     }
 
@@ -342,16 +339,13 @@ public final class GroupCommit implements AutoCloseable {
         });
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.stop(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
-        grants.close();
     }
 
     /**
-     * To be called after {@link #stopAcquires}. Lets the releases in progress complete. One that is submitted later starts a thread, which
-     * ends after it.
+     * To be called after {@link #stopAcquires}. Releases that are submitted later are still done.
      */
     @Override
     public void close() {
-        releases.close();
         poller.close();
     }
 }

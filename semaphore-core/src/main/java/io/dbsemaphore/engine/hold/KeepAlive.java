@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The monitor of this object guards the agenda; no database is used and no listener called while it is held.
  */
-public final class KeepAlive implements AutoCloseable {
+public final class KeepAlive implements AutoCloseable, Executor {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
@@ -176,12 +176,13 @@ public final class KeepAlive implements AutoCloseable {
      */
     public void confirm(HeldGrant state) {
         if (!state.isLeaseValid()) {
-            attempt("confirmation", () -> {
+            attempt("confirmation", () -> connections.threads().call(() -> {
                 long unused = prepare();
                 if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
                     lease.checkNow(this::confirmGrants);
                 }
-            });
+                return state;
+            }));
         }
     }
 
@@ -194,7 +195,14 @@ public final class KeepAlive implements AutoCloseable {
     public void execute(String what, Runnable task) {
         thread.execute(() -> {
             boolean unused = attempt(what, task);
+            returnIdleLater();
         });
+    }
+
+    /** Runs a task as above, whose failure is the task's own. */
+    @Override
+    public void execute(Runnable task) {
+        thread.execute(task);
     }
 
     /** Deregisters this instance. Grants that outlive it are bound to no instance from then on. */
@@ -321,6 +329,12 @@ public final class KeepAlive implements AutoCloseable {
         }
         attempt("connection", this::keepOrReturnConnection);
         attempt("next turn", this::planNextTurn);
+        returnIdleLater();
+    }
+
+    private void returnIdleLater() {
+        long nanos = Sessions.RESERVED_LONGEST_IDLE.toNanos();
+        var unused = thread.schedule(connections::returnIdleReserved, nanos, TimeUnit.NANOSECONDS);
     }
 
     private void keepOrReturnConnection() {

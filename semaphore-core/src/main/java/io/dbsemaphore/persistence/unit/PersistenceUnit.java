@@ -52,7 +52,7 @@ public final class PersistenceUnit implements AutoCloseable {
     private final UnaryOperator<String> translation;
     private final Collection<Class<?>> entities;
     private volatile @Nullable Started started;
-    private boolean closed;
+    private volatile boolean closed;
 
     private record Started(SessionFactory sessionFactory, JpaRepositoryFactory repositories) {}
 
@@ -73,17 +73,26 @@ public final class PersistenceUnit implements AutoCloseable {
      *
      * @throws RuntimeException if the database cannot be reached, or the unit is closed
      */
-    public synchronized void start() {
+    public void start() {
+        if (started == null || closed) {
+            sessions.threads().call(this::startHere);
+        }
+    }
+
+    private synchronized Started startHere() {
         if (closed) {
             throw new IllegalStateException("The persistence unit of the semaphores is closed");
         }
-        if (started == null) {
+        Started current = started;
+        if (current == null) {
             try {
-                started = sessions.threads().call(this::open);
+                current = open();
             } catch (RuntimeException failure) {
                 throw TransactionFailures.translate(failure);
             }
+            started = current;
         }
+        return current;
     }
 
     public boolean isStarted() {

@@ -55,7 +55,7 @@ class GroupCommitIntegrationTests {
     void open() throws SQLException {
         HikariDataSource pool = cluster.schema().newPool(3);
         Database database = Database.of(pool);
-        connections = new Sessions(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
+        connections = new Sessions(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2, new DaemonThreads()));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads());
         BatchObserver observer = new BatchObserver() {

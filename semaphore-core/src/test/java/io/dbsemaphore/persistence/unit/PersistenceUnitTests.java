@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -26,7 +27,7 @@ class PersistenceUnitTests {
 
     private final Host host = new Host();
     private final Sessions connections =
-            new Sessions(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2));
+            new Sessions(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2, new DaemonThreads()));
     private final PersistenceUnit unit = new PersistenceUnit(connections, UnaryOperator.identity(), List.of());
 
     @AfterEach

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -25,7 +26,7 @@ class ShortTransactionTests {
             .setType(EmbeddedDatabaseType.H2)
             .generateUniqueName(true)
             .build();
-    private final Sessions sessions = new Sessions(host, Database.H2, LIMIT, LIMIT, 1, false, new DatabaseThreads(1));
+    private final Sessions sessions = new Sessions(host, Database.H2, LIMIT, LIMIT, 1, false, new DatabaseThreads(1, new DaemonThreads()));
     private final ShortTransaction transaction =
             new ShortTransaction(sessions, new PersistenceUnit(sessions, UnaryOperator.identity(), List.of()));
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.example.orders.OrdersApplication;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** The changelog that runs on tables which the SQL script has made, or which it was told about. */
 @ExtendWith(OutputCaptureExtension.class)
+@Slow
 class ChangelogOnScriptIntegrationTests {
 
     private static final String INCLUDED = "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml";

@@ -8,6 +8,7 @@ import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 
 /** Instances of an application that only switches the adapter on. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Slow
 class LockRegistryInstancesIntegrationTests {
 
     private static final Duration START = Duration.ofSeconds(150);

@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import org.junit.jupiter.api.Test;
@@ -12,6 +13,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** The page while the database is away, and after it has come back. */
 @ExtendWith(OutputCaptureExtension.class)
+@Slow
 class DatabaseAwayIntegrationTests {
 
     @Test

@@ -6,6 +6,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What an operator asks of the page in trouble: which one is it, what was there before, is its process alive, who took it. */
+@Slow
 class OperatorQuestionsIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";

@@ -7,6 +7,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -40,6 +41,7 @@ import org.springframework.web.bind.annotation.RestController;
  * What pages of other sites cannot do with the browser of somebody who reaches the endpoint, in servlet and in reactive
  * applications: show the page in a frame, read it out of a cache, or, under a name that resolves to its address, change something.
  */
+@Slow
 class OtherSitesIntegrationTests {
 
     private static final String[] WRITABLE = {

@@ -6,9 +6,11 @@ import io.dbsemaphore.samples.backup.JobState;
 import io.dbsemaphore.samples.backup.SampleProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An operator looks at two processes of the sample that are at work, and steps in. */
+@Tag("slow")
 class OperatorIntegrationTests {
 
     @Test

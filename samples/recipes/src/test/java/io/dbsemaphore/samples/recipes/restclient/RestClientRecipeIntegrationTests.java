@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,6 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.web.client.RestClient;
 
 /** The partner counts the calls that it works on. */
+@Slow
 class RestClientRecipeIntegrationTests {
 
     private static final int CALLERS = 8;

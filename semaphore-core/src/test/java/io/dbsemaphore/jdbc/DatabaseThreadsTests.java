@@ -1,0 +1,146 @@
+package io.dbsemaphore.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.concurrent.DaemonThreads;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DatabaseThreadsTests {
+
+    private final List<Thread> created = new CopyOnWriteArrayList<>();
+    private final DatabaseThreads threads = threads(4);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    private DatabaseThreads threads(int maxConnections) {
+        return new DatabaseThreads(maxConnections, new DaemonThreads() {
+            @Override
+            public Thread create(String name, Runnable task) {
+                Thread thread = super.create(name, task);
+                created.add(thread);
+                return thread;
+            }
+        });
+    }
+
+    @AfterEach
+    void end() {
+        goOn.countDown();
+        threads.stop();
+    }
+
+    @Test
+    void areAsManyAsConnectionsButThatOfTheKeepAlive() {
+        threads.start();
+
+        assertThat(created)
+                .extracting(Thread::getName)
+                .containsExactly("semaphore-database-1", "semaphore-database-2", "semaphore-database-3");
+        assertThat(created).allMatch(Thread::isAlive);
+    }
+
+    @Test
+    void thereIsOneForTheOnlyConnection() {
+        assertThat(threads(1).<String>call(() -> Thread.currentThread().getName())).isEqualTo("semaphore-database-1");
+    }
+
+    @Test
+    void doAsMuchAtOnceAsThereAreThreads() throws InterruptedException {
+        threads.start();
+        occupyAll();
+        AtomicInteger done = new AtomicInteger();
+        threads.execute(done::incrementAndGet);
+
+        assertThat(done).hasValue(0);
+        goOn.countDown();
+        await().until(() -> done.get() == 1);
+    }
+
+    @Test
+    void beginWorkInItsOrder() throws InterruptedException {
+        threads.start();
+        occupyAll();
+        List<Integer> begun = new CopyOnWriteArrayList<>();
+        assertThat(threads.areBusy()).isFalse();
+        for (int i = 0; i < 3; i++) {
+            int number = i;
+            threads.execute(() -> begun.add(number));
+        }
+        assertThat(threads.areBusy()).isTrue();
+        Future<?> later = threads.schedule(() -> begun.add(3), Duration.ofMillis(50).toNanos());
+        goOn.countDown();
+
+        await().until(() -> begun.size() == 4);
+        assertThat(begun).endsWith(3);
+        assertThat(later.isDone()).isTrue();
+    }
+
+    @Test
+    void endWhenTheyWereIdleForASecondUnlessTheyWereStarted() {
+        threads.call(() -> "");
+        assertThat(created).hasSize(1).allMatch(Thread::isAlive);
+
+        await("the end of an idle one").atMost(Duration.ofSeconds(10)).until(() -> !created.get(0)
+                .isAlive());
+
+        threads.start();
+        threads.stop();
+        await("the end after the stop")
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> created.stream().noneMatch(Thread::isAlive));
+        assertThat(threads.<String>call(() -> "done after the stop")).isEqualTo("done after the stop");
+    }
+
+    @Test
+    void survivesWhatATaskThrows() {
+        DatabaseThreads one = threads(1);
+        one.execute(() -> {
+            throw new StackOverflowError("of a task, to be survived");
+        });
+
+        assertThat(one.<String>call(() -> "alive")).isEqualTo("alive");
+        assertThat(created).hasSize(1);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> one.call(() -> {
+                    throw new IllegalStateException("of the task");
+                }))
+                .withMessage("of the task");
+    }
+
+    @Test
+    void workOnOneOfThemIsDoneThere() {
+        DatabaseThreads one = threads(1);
+
+        assertThat(one.<String>call(() -> one.call(() -> "within"))).isEqualTo("within");
+    }
+
+    private void occupyAll() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(3);
+        for (int i = 0; i < 3; i++) {
+            threads.execute(() -> {
+                begun.countDown();
+                awaitGoOn();
+            });
+        }
+        begun.await();
+    }
+
+    private void awaitGoOn() {
+        try {
+            boolean unused = goOn.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException interrupt) {
+            throw new IllegalStateException(interrupt);
+        }
+    }
+}
