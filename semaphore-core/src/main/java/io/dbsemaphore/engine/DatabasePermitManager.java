@@ -101,7 +101,7 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
         long asOf = System.nanoTime();
         return run.retry
                 .call(() -> run.persistence.holds().find(externalId))
-                .map(grant -> run.held.refresh(grant, asOf));
+                .map(grant -> run.held.read(grant, asOf));
     }
 
     @Override

@@ -211,7 +211,7 @@ final class ReleaseService {
                 .find(externalId)
                 .or(() -> run.retry
                         .call(() -> run.persistence.holds().find(externalId))
-                        .map(grant -> run.held.refresh(grant, asOf)));
+                        .map(grant -> run.held.read(grant, asOf)));
         if (state.isPresent()) {
             return release(state.get(), eventOf(state.get()), null);
         }

@@ -13,8 +13,10 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
@@ -23,6 +25,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.TimeZone;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -130,6 +133,21 @@ class ExpiryIntegrationTests {
 
         assertThat(cluster.held(name)).isEqualTo(1);
         assertThat(other.semaphores().find(next.externalId())).isPresent();
+    }
+
+    @Test
+    void aFindThatReadTheFormerExpiryDoesNotTakeARenewalBack() throws Exception {
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofMinutes(1)));
+        Pause read = node.gate().pauseAfter("r.external_id");
+        Future<Optional<PermitGrant>> found =
+                Concurrently.async(() -> node.semaphores().find(grant.externalId()));
+        read.awaitReached(Duration.ofSeconds(20));
+        Optional<Instant> renewed = grant.renew(Duration.ofHours(1)).expiresAt();
+
+        read.open();
+
+        assertThat(Concurrently.get(found)).isPresent();
+        assertThat(grant.expiresAt()).isEqualTo(renewed);
     }
 
     @Test

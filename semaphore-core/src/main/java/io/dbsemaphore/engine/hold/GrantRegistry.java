@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -80,14 +81,23 @@ public final class GrantRegistry {
         return state[0];
     }
 
-    /** The state of a grant that this JVM has read: that of its own acquire if there is one, otherwise a new one. */
+    /** The state of a grant that was renewed: that of this JVM's own acquire if there is one, otherwise a new one. */
     public HeldGrant refresh(StoredGrant grant, long asOfNanos) {
+        return refresh(grant, asOfNanos, known -> known.update(grant, asOfNanos));
+    }
+
+    /** The state of a grant that was only read. A renewal of this JVM since the database was asked stays in effect. */
+    public HeldGrant read(StoredGrant grant, long asOfNanos) {
+        return refresh(grant, asOfNanos, known -> known.read(grant, asOfNanos));
+    }
+
+    private HeldGrant refresh(StoredGrant grant, long asOfNanos, Consumer<HeldGrant> change) {
         Held held = byRequest.get(grant.requestId());
         HeldGrant known = held == null ? null : held.get();
         if (held == null || known == null) {
             return new HeldGrant(grant, asOfNanos);
         }
-        known.update(grant, asOfNanos);
+        change.accept(known);
         held.update(known);
         return known;
     }

@@ -23,8 +23,12 @@ public final class HeldGrant {
     private volatile boolean released;
     private volatile @Nullable Binding binding;
 
-    /** A grant as last read or written, and its deadline on this JVM's monotonic clock. */
-    private record Term(StoredGrant grant, Deadline deadline) {}
+    /**
+     * A grant as last read or written, and its deadline on this JVM's monotonic clock.
+     *
+     * @param setAt when it was last acquired or renewed, by that clock
+     */
+    private record Term(StoredGrant grant, Deadline deadline, long setAt) {}
 
     /** The lease that protects the grant from being reclaimed, and the epoch since which the grant is known to be held. */
     private record Binding(InstanceLease lease, long epoch) {
@@ -40,7 +44,7 @@ public final class HeldGrant {
     }
 
     /**
-     * Replaces the grant by the one that was read.
+     * Replaces the grant by the one that was acquired again, or renewed.
      *
      * @param asOfNanos this JVM's monotonic clock before the database was asked, so that the deadline is not too late
      */
@@ -48,9 +52,16 @@ public final class HeldGrant {
         term = term(grant, asOfNanos);
     }
 
+    /** Replaces the grant by the one that was read, unless it was set after the database was asked: the read may be older. */
+    synchronized void read(StoredGrant grant, long asOfNanos) {
+        if (asOfNanos - term.setAt() > 0) {
+            term = new Term(grant, deadline(grant, asOfNanos), term.setAt());
+        }
+    }
+
     /** Records that the database has set the expiry. */
     synchronized void extend(Deadline expiry) {
-        term = new Term(term.grant(), expiry);
+        term = new Term(term.grant(), expiry, System.nanoTime());
     }
 
     /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. */
@@ -166,10 +177,12 @@ public final class HeldGrant {
     }
 
     private static Term term(StoredGrant grant, long asOfNanos) {
-        return new Term(
-                grant,
-                grant.remaining()
-                        .map(remaining -> Deadline.after(asOfNanos, remaining))
-                        .orElse(Deadline.NEVER));
+        return new Term(grant, deadline(grant, asOfNanos), System.nanoTime());
+    }
+
+    private static Deadline deadline(StoredGrant grant, long asOfNanos) {
+        return grant.remaining()
+                .map(remaining -> Deadline.after(asOfNanos, remaining))
+                .orElse(Deadline.NEVER);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.engine.support.Deadline;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,6 +73,41 @@ class GrantRegistryTests {
         held.end(1);
         assertThat(first.isHeld()).isEqualTo(false);
         assertThat(held.find("request-1")).isEmpty();
+    }
+
+    @Test
+    void keepARenewalThatWasAppliedWhileAnOlderExpiryWasBeingRead() {
+        HeldGrant state = held.register(grant(1, Duration.ofSeconds(1)), System.nanoTime());
+        long asked = System.nanoTime();
+        held.refresh(grant(1, Duration.ofHours(1)), System.nanoTime());
+
+        HeldGrant read = held.read(grant(1, Duration.ZERO), asked);
+
+        assertThat(read).isSameAs(state);
+        assertThat(state.isHeld()).isEqualTo(true);
+        assertThat(state.grant().ttl()).isEqualTo(Duration.ofHours(1));
+    }
+
+    @Test
+    void keepAnExtensionThatWasAppliedWhileAnOlderExpiryWasBeingRead() {
+        HeldGrant state = held.register(grant(1, Duration.ofSeconds(1)), System.nanoTime());
+        long asked = System.nanoTime();
+        state.extend(Deadline.in(Duration.ofHours(1)));
+
+        HeldGrant read = held.read(grant(1, Duration.ZERO), asked);
+
+        assertThat(read.isHeld()).isEqualTo(true);
+    }
+
+    /** Another instance may have renewed the grant. */
+    @Test
+    void takeOverAnExpiryThatWasReadAfterTheLastRenewal() {
+        HeldGrant state = held.register(grant(1, Duration.ZERO), System.nanoTime());
+
+        HeldGrant read = held.read(grant(1, Duration.ofHours(1)), System.nanoTime());
+
+        assertThat(read).isSameAs(state);
+        assertThat(state.isHeld()).isEqualTo(true);
     }
 
     private static StoredGrant grant(long id, @Nullable Duration ttl) {
