@@ -84,7 +84,7 @@ final class ReleaseService {
             if (run.database.heldCheck().defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
-            Release release = run.commit.release(grant, maybeLost);
+            Release release = run.commit.release(grant, () -> maybeLost || state.isReclaimable());
             ReleaseOutcome outcome;
             try {
                 outcome = await(release.answer());
@@ -177,7 +177,7 @@ final class ReleaseService {
     }
 
     private CompletableFuture<ReleaseOutcome> submit(HeldGrant state, Consumer<SemaphoreListener> event) {
-        Release release = run.commit.release(state.grant(), false);
+        Release release = run.commit.release(state.grant(), state::isReclaimable);
         return release.answer().whenComplete((outcome, failure) -> {
             if (failure == null) {
                 released(state);
@@ -197,7 +197,7 @@ final class ReleaseService {
     private boolean releaseInBackground(Release failed, Consumer<SemaphoreListener> event, Deadline until) {
         AtomicReference<Release> last = new AtomicReference<>(failed);
         Supplier<CompletableFuture<?>> attempt = () -> {
-            Release next = run.commit.releaseAgain(Objects.requireNonNull(last.get()), until.isPassed());
+            Release next = run.commit.releaseAgain(Objects.requireNonNull(last.get()));
             last.set(next);
             return next.answer().thenAccept(outcome -> run.listenerThreads.execute(() -> tell(outcome, event)));
         };

@@ -9,12 +9,15 @@ import ch.qos.logback.core.read.ListAppender;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,6 +70,50 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
         proxy.awaitDropped(SOON);
         assertThat(outcome).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
         next.release();
+    }
+
+    @Test
+    void doesNotSayReleasedWhenAnotherInstanceReclaimsTheGrantBeforeTheNextAttempt() throws Exception {
+        AcquireRequest request = AcquireRequest.of(other.semaphore(1));
+        PermitGrant grant = node.semaphores().acquire(request.withTtl(AcquireRequest.MIN_TTL));
+        Pause first = node.gate().pauseBefore("update permit set");
+        Future<ReleaseOutcome> release = Concurrently.async(grant::release);
+        first.awaitReached(SOON);
+        proxy.dropNextCommit(UPDATE);
+        Pause second = node.gate().pauseBefore("update permit set");
+        first.open();
+        second.awaitReached(SOON);
+
+        PermitGrant next = other.semaphores().acquire(request.withWaitTime(Duration.ofSeconds(20)));
+        second.open();
+
+        assertThat(Concurrently.get(release)).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+        assertThat(node.events().endings(grant.externalId())).isEmpty();
+        next.release();
+    }
+
+    @Test
+    void listenersDoNotHearOfAReleaseWhenAnotherInstanceReclaimsTheGrantBeforeTheAttemptInTheBackground()
+            throws Exception {
+        AcquireRequest request = AcquireRequest.of(other.semaphore(1));
+        try (Node hasty = Node.behind(proxy, schema, 2, TestSettings.limits(1, 10, 1))) {
+            PermitGrant grant = hasty.semaphores().acquire(request.withTtl(AcquireRequest.MIN_TTL));
+            Pause first = hasty.gate().pauseBefore("update permit set");
+            Future<ReleaseOutcome> release = Concurrently.async(grant::release);
+            first.awaitReached(SOON);
+            proxy.dropNextCommit(UPDATE);
+            Pause background = hasty.gate().pauseBefore("update permit set");
+            first.open();
+            assertThat(Concurrently.get(release)).isEqualTo(ReleaseOutcome.DEFERRED);
+            background.awaitReached(SOON);
+
+            PermitGrant next = other.semaphores().acquire(request.withWaitTime(Duration.ofSeconds(20)));
+            background.open();
+
+            assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            hasty.stop(); // waits for the release in the background
+            assertThat(hasty.events().endings(grant.externalId())).isEmpty();
+        }
     }
 
     @Test

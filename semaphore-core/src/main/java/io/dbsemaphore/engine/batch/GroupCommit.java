@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -143,19 +144,16 @@ public final class GroupCommit implements AutoCloseable {
     /**
      * Begins to release a grant, with retries. Callers of this JVM that wait for its permits are served.
      *
-     * @param maybeLost whether another instance may have released the grant, since it has expired
+     * @param maybeLost whether another instance may have released the grant by now, since it has expired; called under the lock of the
+     *     queue
      */
-    public Release release(StoredGrant grant, boolean maybeLost) {
+    public Release release(StoredGrant grant, BooleanSupplier maybeLost) {
         return submit(new Release(grant, maybeLost, limits.lockWait(), QueueClock.SYSTEM));
     }
 
-    /**
-     * Begins once more with a release that has failed. An attempt before may have released the grant.
-     *
-     * @param maybeLost whether another instance may have released the grant meanwhile
-     */
-    public Release releaseAgain(Release failed, boolean maybeLost) {
-        return submit(failed.again(maybeLost));
+    /** Begins once more with a release that has failed. An attempt before may have released the grant. */
+    public Release releaseAgain(Release failed) {
+        return submit(failed.again());
     }
 
     private Release submit(Release release) {

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** One release of a grant, through all attempts. All but the answer is guarded by the lock of the {@link WorkQueue}. */
@@ -19,7 +20,7 @@ public final class Release {
     private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(200), 0);
 
     private final StoredGrant grant;
-    private final boolean maybeLost;
+    private final BooleanSupplier maybeLost;
     private final Duration lockWait;
     private final QueueClock clock;
     private final CompletableFuture<ReleaseOutcome> answer = new CompletableFuture<>();
@@ -35,10 +36,10 @@ public final class Release {
     /**
      * Creates it without an attempt.
      *
-     * @param maybeLost whether another instance may have released the grant, since it has expired
+     * @param maybeLost whether another instance may have released the grant by now, since it has expired
      * @param lockWait the maximum time to wait for rows that another transaction has locked
      */
-    Release(StoredGrant grant, boolean maybeLost, Duration lockWait, QueueClock clock) {
+    Release(StoredGrant grant, BooleanSupplier maybeLost, Duration lockWait, QueueClock clock) {
         this.grant = grant;
         this.maybeLost = maybeLost;
         this.lockWait = lockWait;
@@ -48,13 +49,9 @@ public final class Release {
         notBefore = clock.in(Duration.ZERO);
     }
 
-    /**
-     * The same release once more, after a failure.
-     *
-     * @param mayBeLostByNow whether the grant has expired meanwhile
-     */
-    Release again(boolean mayBeLostByNow) {
-        Release again = new Release(grant, maybeLost || mayBeLostByNow, lockWait, clock);
+    /** The same release once more, after a failure. */
+    Release again() {
+        Release again = new Release(grant, maybeLost, lockWait, clock);
         again.outcomeUnknown = outcomeUnknown;
         return again;
     }
@@ -86,7 +83,7 @@ public final class Release {
      * did; not if another instance may have done it.
      */
     ReleaseOutcome outcome(ReleaseOutcome found) {
-        return found == ReleaseOutcome.ALREADY_RELEASED && outcomeUnknown && !maybeLost
+        return found == ReleaseOutcome.ALREADY_RELEASED && outcomeUnknown && !maybeLost.getAsBoolean()
                 ? ReleaseOutcome.RELEASED
                 : found;
     }

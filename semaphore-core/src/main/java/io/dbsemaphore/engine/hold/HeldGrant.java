@@ -173,7 +173,12 @@ public final class HeldGrant {
 
     /** Whether the grant is held, as far as this JVM knows. */
     public boolean isHeld() {
-        return !ended.get() && !term.deadline().isPassed() && isLeaseValid();
+        return !ended.get() && !isReclaimable();
+    }
+
+    /** Whether others may have been granted its permits: it has expired, or the lease has. */
+    public boolean isReclaimable() {
+        return term.deadline().isPassed() || !isLeaseValid();
     }
 
     private static Term term(StoredGrant grant, long asOfNanos) {

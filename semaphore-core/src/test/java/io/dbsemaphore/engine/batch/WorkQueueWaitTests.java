@@ -219,7 +219,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         StoredPermit permit = new StoredPermit(7, "backup", 1, 7);
         Release release = new Release(
                 new StoredGrant(1, "id", "test", List.of(permit), null, now, null, now),
-                false,
+                () -> false,
                 Duration.ofSeconds(5),
                 QueueClock.SYSTEM);
         assertThat(queue.add(release)).as("piggy-backed").isTrue();
