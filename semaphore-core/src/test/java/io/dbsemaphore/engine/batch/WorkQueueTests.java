@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
@@ -16,6 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
@@ -128,6 +131,58 @@ class WorkQueueTests extends WorkQueueFixture {
         Settlement.Result settled = queue.finishFailed(batch, new PartialReleaseException(), true);
         assertThat(settled.toUndo()).containsExactly(gone);
         assertThat(queue.close()).isEmpty();
+    }
+
+    /** The attempt had claimed it, and has written nothing. */
+    @Test
+    void canGiveUpACallerDuringTheAttemptAfterOneWhosePiggyBackedReleaseFailed() {
+        Acquire acquire = addWaiter();
+        Batch batch = take();
+        assertThat(acquire.claim()).as("claimed").isEqualTo(true);
+
+        Settlement.Result settled = queue.finishFailed(batch, new PartialReleaseException(), true);
+
+        assertThat(settled.acquires()).isEmpty();
+        assertThat(take().members()).containsExactly(acquire);
+        assertThat(queue.cancel(acquire)).as("given up").isEqualTo(true);
+    }
+
+    /** The commit before may have granted it. */
+    @Test
+    void doesNotGiveUpACallerOfUnknownOutcomeDuringThatAttempt() {
+        Acquire acquire = addWaiter();
+        Batch batch = take();
+        assertThat(acquire.claim()).as("claimed").isEqualTo(true);
+        acquire.setOutcomeUnknown(true);
+
+        Settlement.Result settled = queue.finishFailed(batch, new PartialReleaseException(), true);
+
+        assertThat(settled.acquires()).isEmpty();
+        assertThat(take().members()).containsExactly(acquire);
+        assertThat(queue.cancel(acquire)).as("given up").isEqualTo(false);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void doesNotTellACallerThatGivesUpTheFailureOfAnother(boolean locked) {
+        Acquire impatient = withoutWaitTime(BACKUP);
+        AcquireCommand ofOther = new AcquireCommand("id", locked, true, Map.of("copy", 1), false, null, "test", null);
+        Acquire other = acquire(ofOther, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+        List.of(impatient, other).forEach(queue::add);
+        Batch batch = take();
+        assertThat(batch.members()).containsExactly(impatient, other);
+        batch.members().forEach(each -> assertThat(each.claim()).isEqualTo(true));
+        assertThat(queue.cancel(impatient)).as("given up").isEqualTo(false);
+
+        Settlement.Result settled = queue.finishFailed(
+                batch,
+                locked
+                        ? new CannotAcquireLockException("Waited", new SQLException("Lock wait timeout", "40001", 1205))
+                        : new IllegalArgumentException("Something of the other"),
+                true);
+
+        assertThat(settled.acquires()).doesNotContain(impatient);
+        assertThat(take().members()).contains(impatient);
     }
 
     /** Otherwise it is being written again, and its outcome unknown, whenever its caller looks. */
