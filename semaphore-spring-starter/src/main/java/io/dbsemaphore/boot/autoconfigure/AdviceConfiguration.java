@@ -2,6 +2,8 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -17,6 +19,8 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /** The advice for {@link io.dbsemaphore.annotation.WithPermits}, whatever grants the permits. */
 @Configuration(proxyBeanMethods = false)
@@ -37,6 +41,23 @@ final class AdviceConfiguration {
                 .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
                 .order();
         return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
+    }
+
+    /**
+     * The type of a bean, which is not created for that; null if it is not known, or has methods with types that are not on the class
+     * path, as a bean may have that is never created.
+     */
+    static @Nullable Class<?> typeOf(String beanName, BeanFactory beanFactory) {
+        try {
+            Class<?> type = beanFactory.getType(beanName, false);
+            if (type != null) {
+                Stream.concat(Stream.of(type), ClassUtils.getAllInterfacesForClassAsSet(type).stream())
+                        .forEach(ReflectionUtils::getAllDeclaredMethods);
+            }
+            return type;
+        } catch (IllegalStateException incomplete) {
+            return null;
+        }
     }
 
     /**

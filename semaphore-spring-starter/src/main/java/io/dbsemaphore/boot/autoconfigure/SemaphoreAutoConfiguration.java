@@ -15,7 +15,6 @@ import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -38,8 +37,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Auto-configuration for semaphores in a database of the application: a {@link SemaphoreTemplate} to inject, a
@@ -161,24 +158,14 @@ public final class SemaphoreAutoConfiguration {
         return () -> {
             List<WithPermitsAdvisor> all = advisors.stream().toList();
             for (String name : beanFactory.getBeanDefinitionNames()) {
-                Class<?> type = beanFactory.containsSingleton(name) ? null : beanFactory.getType(name, false);
-                if (type != null && isLinked(type)) {
+                Class<?> type =
+                        beanFactory.containsSingleton(name) ? null : AdviceConfiguration.typeOf(name, beanFactory);
+                if (type != null) {
                     all.forEach(advisor -> advisor.getClassFilter().matches(type));
                 }
             }
             declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, all.stream());
         };
-    }
-
-    /** A bean that is never created may have methods with types that are not on the class path. */
-    private static boolean isLinked(Class<?> type) {
-        try {
-            Stream.concat(Stream.of(type), ClassUtils.getAllInterfacesForClassAsSet(type).stream())
-                    .forEach(ReflectionUtils::getAllDeclaredMethods);
-            return true;
-        } catch (IllegalStateException incomplete) {
-            return false;
-        }
     }
 
     @Bean

@@ -80,7 +80,7 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
     @Override
     public void afterSingletonsInstantiated() {
         for (String name : beanFactory.getBeanDefinitionNames()) {
-            Class<?> type = beanFactory.getType(name, false);
+            Class<?> type = AdviceConfiguration.typeOf(name, beanFactory);
             if (type != null) {
                 refuse(name, type);
             }

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -24,6 +25,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.support.GenericApplicationContext;
 
 /** An application without a {@code DataSource}, started as {@code main} does. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -101,6 +103,16 @@ class UnenforcedPermitsTests {
         }
 
         assertThat(output).doesNotContainIgnoringCase("semaphore").doesNotContain("WARN");
+    }
+
+    @Test
+    void leavesABeanAloneThatIsNeverCreatedAndLacksAType() throws Exception {
+        RootBeanDefinition lazy = WithPermitsAutoConfigurationTests.lazyThatLacksAType();
+        Hosts.bare()
+                .withInitializer(
+                        context -> ((GenericApplicationContext) context).registerBeanDefinition("lazy", lazy))
+                .run(context ->
+                        assertThat(context).hasNotFailed().hasSingleBean(UnenforcedPermits.class));
     }
 
     @Test

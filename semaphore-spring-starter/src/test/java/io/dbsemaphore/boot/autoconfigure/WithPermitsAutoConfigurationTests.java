@@ -72,7 +72,13 @@ class WithPermitsAutoConfigurationTests {
 
     @Test
     void leavesABeanAloneThatIsNeverCreatedAndLacksAType() throws Exception {
-        ClassLoader incomplete = new OverridingClassLoader(getClass().getClassLoader()) {
+        RootBeanDefinition lazy = lazyThatLacksAType();
+        host.withInitializer(context -> ((GenericApplicationContext) context).registerBeanDefinition("lazy", lazy))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static RootBeanDefinition lazyThatLacksAType() throws ClassNotFoundException {
+        ClassLoader incomplete = new OverridingClassLoader(Lacking.class.getClassLoader()) {
             @Override
             protected boolean isEligibleForOverriding(String className) {
                 return className.equals(Lacking.class.getName());
@@ -88,8 +94,7 @@ class WithPermitsAutoConfigurationTests {
         };
         RootBeanDefinition lazy = new RootBeanDefinition(incomplete.loadClass(Lacking.class.getName()));
         lazy.setLazyInit(true);
-        host.withInitializer(context -> ((GenericApplicationContext) context).registerBeanDefinition("lazy", lazy))
-                .run(context -> assertThat(context).hasNotFailed());
+        return lazy;
     }
 
     static final class Missing {}
