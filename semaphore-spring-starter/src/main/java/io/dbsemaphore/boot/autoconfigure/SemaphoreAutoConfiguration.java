@@ -158,8 +158,8 @@ public final class SemaphoreAutoConfiguration {
         return () -> {
             List<WithPermitsAdvisor> all = advisors.stream().toList();
             for (String name : beanFactory.getBeanDefinitionNames()) {
-                Class<?> type =
-                        beanFactory.containsSingleton(name) ? null : AdviceConfiguration.typeOf(name, beanFactory);
+                boolean isChecked = beanFactory.containsSingleton(name) && !beanFactory.isFactoryBean(name);
+                Class<?> type = isChecked ? null : AdviceConfiguration.typeOf(name, beanFactory);
                 if (type != null) {
                     all.forEach(advisor -> advisor.getClassFilter().matches(type));
                 }

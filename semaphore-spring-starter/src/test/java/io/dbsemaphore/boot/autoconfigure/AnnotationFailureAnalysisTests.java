@@ -13,6 +13,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -78,7 +79,7 @@ class AnnotationFailureAnalysisTests {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {LazyMisspelt.class, PrototypeMisspelt.class})
+    @ValueSource(classes = {LazyMisspelt.class, PrototypeMisspelt.class, MisspeltProduct.class})
     void findsANameThatIsDeclaredNowhereInABeanThatIsCreatedLater(Class<?> application) {
         assertThatExceptionOfType(SemaphoreConfigurationException.class)
                 .isThrownBy(() -> Hosts.start(
@@ -199,6 +200,27 @@ class AnnotationFailureAnalysisTests {
         @Scope("prototype")
         MisspeltBackup backup() {
             return new MisspeltBackup();
+        }
+    }
+
+    /** The factory is created at start, its product when somebody asks for it. */
+    @Import(Hosts.OnDataSource.class)
+    static class MisspeltProduct {
+
+        @Bean
+        FactoryBean<MisspeltBackup> backup() {
+            return new FactoryBean<>() {
+
+                @Override
+                public MisspeltBackup getObject() {
+                    throw new IllegalStateException("Nobody has asked for the product");
+                }
+
+                @Override
+                public Class<?> getObjectType() {
+                    return MisspeltBackup.class;
+                }
+            };
         }
     }
 
