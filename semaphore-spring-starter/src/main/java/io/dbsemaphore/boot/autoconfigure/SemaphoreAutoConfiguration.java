@@ -96,7 +96,12 @@ public final class SemaphoreAutoConfiguration {
                 schemaWait,
                 declaredSemaphores::createBy);
         if (!roomBesideTheApplication) {
-            engine.check(); // waits for the engine to start, before the application needs the only connection
+            try {
+                engine.check(); // waits for the engine to start, before the application needs the only connection
+            } catch (RuntimeException | Error failure) {
+                engine.close(); // it has not become a bean, which the context would close
+                throw failure;
+            }
         }
         return engine;
     }
