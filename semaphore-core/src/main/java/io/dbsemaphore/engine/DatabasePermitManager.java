@@ -99,9 +99,7 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
 
     private static Optional<HeldGrant> findStored(Run run, String externalId) {
         long asOf = System.nanoTime();
-        return run.retry
-                .call(() -> run.persistence.holds().find(externalId))
-                .map(grant -> run.held.read(grant, asOf));
+        return run.retry.call(() -> run.persistence.holds().find(externalId)).map(grant -> run.held.read(grant, asOf));
     }
 
     @Override

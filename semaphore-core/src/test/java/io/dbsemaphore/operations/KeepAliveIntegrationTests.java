@@ -156,7 +156,9 @@ class KeepAliveIntegrationTests {
                 .hasSizeBetween(1, 2);
         assertThat(
                         schema.kind() == DatabaseKind.POSTGRESQL
-                                ? schema.jdbc().queryForList("select request_id from renewal").size()
+                                ? schema.jdbc()
+                                        .queryForList("select request_id from renewal")
+                                        .size()
                                 : renewals.stream()
                                         .mapToInt(KeepAliveIntegrationTests::requestsIn)
                                         .sum())

@@ -109,10 +109,8 @@ class UnenforcedPermitsTests {
     void leavesABeanAloneThatIsNeverCreatedAndLacksAType() throws Exception {
         RootBeanDefinition lazy = WithPermitsAutoConfigurationTests.lazyThatLacksAType();
         Hosts.bare()
-                .withInitializer(
-                        context -> ((GenericApplicationContext) context).registerBeanDefinition("lazy", lazy))
-                .run(context ->
-                        assertThat(context).hasNotFailed().hasSingleBean(UnenforcedPermits.class));
+                .withInitializer(context -> ((GenericApplicationContext) context).registerBeanDefinition("lazy", lazy))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(UnenforcedPermits.class));
     }
 
     @Test
