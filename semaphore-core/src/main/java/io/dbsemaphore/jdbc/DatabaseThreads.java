@@ -43,8 +43,7 @@ public final class DatabaseThreads implements Executor {
      */
     public DatabaseThreads(int maxConnections, DaemonThreads factory) {
         threads = new ScheduledThreadPoolExecutor(
-                Math.max(1, maxConnections - 1),
-                factory.numbered("semaphore-database"));
+                Math.max(1, maxConnections - 1), factory.numbered("semaphore-database"));
         threads.setRemoveOnCancelPolicy(true);
         threads.setKeepAliveTime(1, TimeUnit.SECONDS);
         stop();

@@ -1,9 +1,9 @@
 package io.dbsemaphore.jdbc;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -26,8 +26,8 @@ class ConnectorJOnMariaDbIntegrationTests {
         try (Schema schema = TestDatabase.create();
                 HikariDataSource pool = new HikariDataSource(schema.poolConfig(
                         1, schema.jdbcUrl().replace("jdbc:mariadb:", "jdbc:mysql:") + "?sslMode=DISABLED"));
-                Sessions sessions =
-                        new Sessions(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()))) {
+                Sessions sessions = new Sessions(
+                        pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()))) {
             assertThat(Database.of(schema.jdbc().getDataSource())).isEqualTo(Database.MARIADB);
             assertThat(sessions.begin().statements().isOneRoundTrip()).isEqualTo(false);
             sessions.end();

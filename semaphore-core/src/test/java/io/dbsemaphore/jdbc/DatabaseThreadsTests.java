@@ -52,7 +52,8 @@ class DatabaseThreadsTests {
 
     @Test
     void thereIsOneForTheOnlyConnection() {
-        assertThat(threads(1).<String>call(() -> Thread.currentThread().getName())).isEqualTo("semaphore-database-1");
+        assertThat(threads(1).<String>call(() -> Thread.currentThread().getName()))
+                .isEqualTo("semaphore-database-1");
     }
 
     @Test
@@ -78,7 +79,8 @@ class DatabaseThreadsTests {
             threads.execute(() -> begun.add(number));
         }
         assertThat(threads.areBusy()).isTrue();
-        Future<?> later = threads.schedule(() -> begun.add(3), Duration.ofMillis(50).toNanos());
+        Future<?> later =
+                threads.schedule(() -> begun.add(3), Duration.ofMillis(50).toNanos());
         goOn.countDown();
 
         await().until(() -> begun.size() == 4);
@@ -91,8 +93,9 @@ class DatabaseThreadsTests {
         threads.call(() -> "");
         assertThat(created).hasSize(1).allMatch(Thread::isAlive);
 
-        await("the end of an idle one").atMost(Duration.ofSeconds(10)).until(() -> !created.get(0)
-                .isAlive());
+        await("the end of an idle one")
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> !created.get(0).isAlive());
 
         threads.start();
         threads.stop();

@@ -1,11 +1,11 @@
 package io.dbsemaphore.jdbc;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -143,7 +143,8 @@ class ReleaseSubscriptionIntegrationTests {
     }
 
     private static ReleaseChannel channel(DataSource pool, String tablePrefix) {
-        Sessions sessions = new Sessions(pool, Database.POSTGRESQL, SOON, SOON, 2, true, new DatabaseThreads(2, new DaemonThreads()));
+        Sessions sessions = new Sessions(
+                pool, Database.POSTGRESQL, SOON, SOON, 2, true, new DatabaseThreads(2, new DaemonThreads()));
         return ReleaseChannel.of(sessions, Database.POSTGRESQL, tablePrefix).orElseThrow();
     }
 

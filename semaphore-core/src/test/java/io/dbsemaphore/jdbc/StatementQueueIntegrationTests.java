@@ -1,10 +1,10 @@
 package io.dbsemaphore.jdbc;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -198,7 +198,8 @@ class StatementQueueIntegrationTests {
     void stayPreparedForTheNextTransactionsOfTheSession() throws SQLException {
         try (HikariDataSource pool = schema.newPool(1)) {
             OpenStatements opened = new OpenStatements(pool);
-            Sessions sessions = new Sessions(opened, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()));
+            Sessions sessions = new Sessions(
+                    opened, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()));
             try (sessions;
                     Transaction transaction = new Transaction(sessions)) {
                 StatementQueue queue = transaction.queue();
@@ -303,7 +304,8 @@ class StatementQueueIntegrationTests {
 
         Opened(String hostSettings) throws SQLException {
             pool = new HikariDataSource(schema.poolConfig(1, schema.jdbcUrl() + hostSettings));
-            sessions = new Sessions(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()));
+            sessions = new Sessions(
+                    pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1, new DaemonThreads()));
         }
 
         Transaction begin() throws SQLException {

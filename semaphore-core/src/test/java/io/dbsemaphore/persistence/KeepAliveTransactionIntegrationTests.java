@@ -1,8 +1,8 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;

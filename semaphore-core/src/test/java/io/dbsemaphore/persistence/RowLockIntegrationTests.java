@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;

@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
@@ -54,7 +54,8 @@ class StatementPlansIntegrationTests {
     void open() throws SQLException {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(pool);
-        connections = new Sessions(statements, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
+        connections =
+                new Sessions(statements, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
         IntStream.range(0, SEMAPHORES).forEach(i -> persistence.admin().create("s" + i, 4));
     }

@@ -176,13 +176,15 @@ public final class KeepAlive implements AutoCloseable, Executor {
      */
     public void confirm(HeldGrant state) {
         if (!state.isLeaseValid()) {
-            attempt("confirmation", () -> connections.threads().call(() -> {
-                long unused = prepare();
-                if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
-                    lease.checkNow(this::confirmGrants);
-                }
-                return state;
-            }));
+            attempt(
+                    "confirmation",
+                    () -> connections.threads().call(() -> {
+                        long unused = prepare();
+                        if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
+                            lease.checkNow(this::confirmGrants);
+                        }
+                        return state;
+                    }));
         }
     }
 

@@ -182,7 +182,7 @@ class WorkQueueTests extends WorkQueueFixture {
                 true);
 
         assertThat(settled.acquires()).doesNotContain(impatient);
-        assertThat(take().members()).contains(impatient);
+        Awaitility.await("the next attempt").until(() -> take().members().contains(impatient));
     }
 
     /** Otherwise it is being written again, and its outcome unknown, whenever its caller looks. */

@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence.unit;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;

@@ -1,9 +1,9 @@
 package io.dbsemaphore.persistence.unit;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
@@ -26,7 +26,8 @@ class ShortTransactionTests {
             .setType(EmbeddedDatabaseType.H2)
             .generateUniqueName(true)
             .build();
-    private final Sessions sessions = new Sessions(host, Database.H2, LIMIT, LIMIT, 1, false, new DatabaseThreads(1, new DaemonThreads()));
+    private final Sessions sessions =
+            new Sessions(host, Database.H2, LIMIT, LIMIT, 1, false, new DatabaseThreads(1, new DaemonThreads()));
     private final ShortTransaction transaction =
             new ShortTransaction(sessions, new PersistenceUnit(sessions, UnaryOperator.identity(), List.of()));
 
