@@ -5,6 +5,7 @@ import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -31,6 +32,13 @@ final class CapacityHistory {
     /** Reads by the primary key, which ascends with time, since no index contains the forced releases alone. */
     private static final String LATEST_EXTERNAL_IDS =
             "select external_id from capacity_change where id > 0 order by id desc limit ?";
+
+    /** The entries of a semaphore since then are found by an index. */
+    private static final String TAKEN_AWAY = """
+            select distinct r.id from permit_request r join permit p on p.permit_request_id = r.id
+            join semaphore s on s.id = p.semaphore_id join capacity_change c
+                on c.semaphore_name = s.name and c.changed_at >= r.updated_at and c.external_id = r.external_id
+            where r.id in (?)""";
 
     private final Sql sql;
     private final TimeOrderedIds ids;
@@ -67,6 +75,11 @@ final class CapacityHistory {
                 request.externalId(),
                 request.owner(),
                 permit.count());
+    }
+
+    /** The requests among these, all released, whose permits were released by force or reclaimed. */
+    List<Long> takenAway(Collection<Long> requestIds) {
+        return sql.read(TAKEN_AWAY, Sql.ID, requestIds);
     }
 
     /** The external ids of the requests that were released by force, among so many of the latest entries. */

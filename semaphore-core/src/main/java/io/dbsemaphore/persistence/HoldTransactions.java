@@ -119,7 +119,7 @@ public final class HoldTransactions {
      * The state in the database of requests that have expired according to this JVM.
      *
      * @param alive the remaining time of requests that were renewed, by this or another process
-     * @param releasedInTime the requests that another process released before they expired, and not by force
+     * @param releasedInTime the requests that another process released before they expired, neither by force nor to reclaim them
      */
     public record Ended(Map<Long, Duration> alive, Set<Long> releasedInTime) {}
 
@@ -129,16 +129,15 @@ public final class HoldTransactions {
             List<PermitRequest> found = batches(requestIds).stream()
                     .flatMap(batch -> requests.findByIds(batch).stream())
                     .toList();
-            Set<String> forced = found.stream().anyMatch(PermitRequest::isReleasedInTime)
-                    ? tables.history().latestForcedReleases(AUDITED)
-                    : Set.of();
             Map<Long, Duration> alive = found.stream()
                     .filter(PermitRequest::isAlive)
                     .collect(Collectors.toMap(PermitRequest::id, PermitRequest::remaining));
             Set<Long> releasedInTime = found.stream()
-                    .filter(request -> request.isReleasedInTime() && !forced.contains(request.externalId()))
+                    .filter(PermitRequest::isReleasedInTime)
                     .map(PermitRequest::id)
                     .collect(Collectors.toSet());
+            batches(releasedInTime)
+                    .forEach(batch -> tables.history().takenAway(batch).forEach(releasedInTime::remove));
             return new Ended(alive, releasedInTime);
         });
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
@@ -130,6 +131,26 @@ class FrozenInstanceIntegrationTests {
                     .untilAsserted(
                             () -> assertThat(frozen.events().subjects("lost")).containsExactly(lost.externalId()));
             assertThat(lost.isHeld()).isFalse();
+            assertUntouched(grant, name);
+        }
+    }
+
+    /** Its work has ended before the next heartbeat. */
+    @Test
+    void learnsByItsReleaseThatItHasLostItsPermits() throws Exception {
+        String name = node.semaphore(1);
+        try (Node frozen = Node.on(schema, TestSettings.instanceTimeout(SHORT_TIMEOUT))) {
+            PermitGrant lost = frozen.semaphores()
+                    .acquire(
+                            AcquireRequest.of(name).withTtl(Duration.ofHours(6)).withKeepAlive(true));
+            Pause heartbeat = frozen.gate().pauseBefore("update semaphore_instance");
+            heartbeat.awaitReached(SOON);
+            PermitGrant grant =
+                    node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+
+            assertThat(lost.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+
+            assertThat(frozen.events().subjects("lost")).containsExactly(lost.externalId());
             assertUntouched(grant, name);
         }
     }
