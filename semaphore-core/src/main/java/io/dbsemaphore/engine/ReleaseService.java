@@ -89,7 +89,8 @@ final class ReleaseService {
             try {
                 outcome = await(release.answer());
             } catch (RuntimeException failure) {
-                if (!releaseInBackground(release, event, state.deadline())) {
+                // one that was held is no loss, whatever happens to it from now on
+                if (!releaseInBackground(release, state, event, maybeLost ? lost : null)) {
                     throw failure;
                 }
                 log.warn(
@@ -101,10 +102,7 @@ final class ReleaseService {
                 return ReleaseOutcome.DEFERRED;
             }
             released(state);
-            tell(outcome, event);
-            if (outcome != ReleaseOutcome.RELEASED && lost != null) {
-                reportGone(state, lost);
-            }
+            tell(outcome, event, state, lost);
             return outcome;
         } finally {
             run.held.releaseEnds();
@@ -183,7 +181,7 @@ final class ReleaseService {
                 released(state);
                 run.listenerThreads.execute(() -> tell(outcome, event));
             } else {
-                boolean unused = releaseInBackground(release, event, state.deadline());
+                boolean unused = releaseInBackground(release, state, event, null);
             }
         });
     }
@@ -194,12 +192,18 @@ final class ReleaseService {
         run.held.end(state.grant().requestId());
     }
 
-    private boolean releaseInBackground(Release failed, Consumer<SemaphoreListener> event, Deadline until) {
+    /** Goes on with a release that has failed. If the grant turns out to be gone, that is reported as the loss of {@code lost}, if given. */
+    private boolean releaseInBackground(
+            Release failed, HeldGrant state, Consumer<SemaphoreListener> event, @Nullable PermitGrant lost) {
+        Deadline until = state.deadline();
         AtomicReference<Release> last = new AtomicReference<>(failed);
         Supplier<CompletableFuture<?>> attempt = () -> {
             Release next = run.commit.releaseAgain(Objects.requireNonNull(last.get()));
             last.set(next);
-            return next.answer().thenAccept(outcome -> run.listenerThreads.execute(() -> tell(outcome, event)));
+            return next.answer().thenAccept(outcome -> {
+                released(state);
+                run.listenerThreads.execute(() -> tell(outcome, event, state, lost));
+            });
         };
         return run.background.release(failed.grant().externalId(), attempt, until);
     }
@@ -266,6 +270,14 @@ final class ReleaseService {
             return outcome.join();
         } catch (CompletionException failure) {
             throw CallerExceptions.of(failure.getCause());
+        }
+    }
+
+    private void tell(
+            ReleaseOutcome outcome, Consumer<SemaphoreListener> event, HeldGrant state, @Nullable PermitGrant lost) {
+        tell(outcome, event);
+        if (outcome != ReleaseOutcome.RELEASED && lost != null) {
+            reportGone(state, lost);
         }
     }
 

@@ -13,7 +13,9 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -159,6 +161,26 @@ class SharedExternalIdIntegrationTests {
 
         assertThat(Concurrently.get(release)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(repeated.isHeld()).as("after the release").isFalse();
+    }
+
+    @Test
+    void aReleaseInTheBackgroundEndsTheHandleOfARepetitionThatCameBeforeIt() {
+        Node node = cluster.node(0);
+        PermitGrant first = node.semaphores().acquire(request);
+        node.gate().failBefore("set state = 'RELEASED'", new SQLException("UPDATE denied", "42000"));
+        Pause releasing = node.gate().pauseBefore("set state = 'RELEASED'");
+        assertThat(first.release()).isEqualTo(ReleaseOutcome.DEFERRED);
+        releasing.awaitReached(SOON);
+        PermitGrant repeated = node.semaphores().acquire(request);
+        assertThat(repeated.isHeld()).isTrue();
+
+        releasing.open();
+
+        Awaitility.await("the release")
+                .atMost(SOON)
+                .until(() -> SemaphoreRows.states(cluster.schema(), first.externalId())
+                        .equals(List.of("RELEASED")));
+        Awaitility.await("the end of the handle").atMost(Duration.ofSeconds(2)).until(() -> !repeated.isHeld());
     }
 
     /** A dependent action of the application blocks the thread that cancels the future. */

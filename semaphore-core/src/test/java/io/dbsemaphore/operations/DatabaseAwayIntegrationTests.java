@@ -152,6 +152,31 @@ class DatabaseAwayIntegrationTests {
         }
     }
 
+    /** Only for the instance, which cannot ask about its grant when its work ends; another one has its permits by then. */
+    @Test
+    void forLongerThanTheWorkTellsOfTheLossAfterwards() {
+        Duration timeout = Duration.ofSeconds(3);
+        try (Node node = Node.behind(proxy, schema, TestSettings.instanceTimeout(timeout));
+                Node other = Node.on(schema, TestSettings.instanceTimeout(timeout))) {
+            String name = node.semaphore(1);
+            PermitGrant grant = node.semaphores()
+                    .acquire(
+                            AcquireRequest.of(name).withTtl(Duration.ofHours(6)).withKeepAlive(true));
+            leave();
+            other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
+            assertThat(node.events().of("lost")).isEmpty();
+            comeBack();
+
+            Awaitility.await("the loss to be told")
+                    .atMost(SOON)
+                    .untilAsserted(
+                            () -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
+            assertThat(node.events().of("released")).isEmpty();
+        }
+    }
+
     private void leave() {
         proxy.refuse(true);
         proxy.cutAll();
