@@ -10,6 +10,7 @@ import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
@@ -18,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -249,9 +251,19 @@ final class ReleaseService {
                 : release.get();
     }
 
+    /** The outcome of a forced release. If the commit of an earlier attempt was not answered, that one has released the grant. */
     private ReleaseOutcome outcomeOf(String externalId, Supplier<ReleaseOutcome> transaction) {
+        AtomicBoolean unanswered = new AtomicBoolean();
         try {
-            return run.retry.call(transaction);
+            ReleaseOutcome found = run.retry.call(() -> {
+                try {
+                    return transaction.get();
+                } catch (CommitOutcomeUnknownException failure) {
+                    unanswered.set(true);
+                    throw failure;
+                }
+            });
+            return found == ReleaseOutcome.ALREADY_RELEASED && unanswered.get() ? ReleaseOutcome.RELEASED : found;
         } catch (RuntimeException failure) {
             throw SqlErrors.isLockWait(failure)
                     ? new CannotAcquireLockException(

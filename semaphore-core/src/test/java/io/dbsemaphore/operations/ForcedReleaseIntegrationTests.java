@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.NodesPerTest;
+import java.sql.SQLException;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -40,6 +42,21 @@ class ForcedReleaseIntegrationTests {
         assertThat(grant.isHeld()).isFalse();
         assertThat(untouched.isHeld()).isTrue();
         assertThat(other.events().of("lost")).isEmpty();
+    }
+
+    /** The next attempt finds the grant released, by the attempt before. */
+    @Test
+    void isToldWhenTheAnswerToItsCommitWasLost() {
+        PermitGrant grant = acquire();
+        other.gate().failAfter("commit", new SQLException("The answer is lost"));
+
+        ReleaseOutcome outcome = other.admin().forceRelease(grant.externalId(), "operator", "it hangs");
+
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(other.events().endings(grant.externalId()))
+                .contains("forced " + grant.externalId() + " by operator: it hangs");
+        assertThat(other.admin().forceRelease(grant.externalId(), "operator", "again"))
+                .isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
     }
 
     private PermitGrant acquire() {
