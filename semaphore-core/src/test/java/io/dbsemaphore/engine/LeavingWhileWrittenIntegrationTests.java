@@ -91,10 +91,14 @@ class LeavingWhileWrittenIntegrationTests {
         rows.assertNothingHeld(Set.of(name));
     }
 
-    /** The answer to the commit of its grant is lost, and other acquires delay the next attempt. */
-    @Test
-    void anInterruptedCallerWaitsForTheAttemptThatFindsTheOutcome() throws Exception {
+    /** The answer to the commit of its grant is lost, perhaps after a conflict, and other acquires delay the next attempt. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anInterruptedCallerWaitsForTheAttemptThatFindsTheOutcome(boolean afterAConflict) throws Exception {
         String name = node.semaphore(1);
+        if (afterAConflict) {
+            node.gate().failBefore(INSERT, new SQLException("A deadlock", "40001"));
+        }
         AcquireRequest before = AcquireRequest.of(node.semaphore(1));
         AcquireRequest between = AcquireRequest.of(node.semaphore(1));
         Pause writing = node.gate().pauseBeforeCommitOf(INSERT);

@@ -97,6 +97,7 @@ public final class Acquire extends AcquireState {
     private long ticket;
     private Stage stage = Stage.DONE;
     private volatile int attempts;
+    private volatile int attemptsBeforeUnknown;
     private boolean isolated;
     private boolean rowAwaited;
     private volatile boolean writeBlocked;
@@ -267,6 +268,17 @@ public final class Acquire extends AcquireState {
 
     int attempts() {
         return attempts;
+    }
+
+    @Override
+    public void setOutcomeUnknown(boolean outcomeUnknown) {
+        attemptsBeforeUnknown = isOutcomeUnknown() ? attemptsBeforeUnknown : attempts;
+        super.setOutcomeUnknown(outcomeUnknown);
+    }
+
+    /** Whether a commit was not answered, and no attempt has failed since that could have found its outcome. */
+    boolean isOutcomeToBeFound() {
+        return isOutcomeUnknown() && attempts - attemptsBeforeUnknown <= 1;
     }
 
     /** Whether the acquire is tried in a batch of its own, since a batch that contained it has failed. */

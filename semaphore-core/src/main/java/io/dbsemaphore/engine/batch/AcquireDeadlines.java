@@ -159,7 +159,7 @@ final class AcquireDeadlines {
      * answer was lost: the next attempt finds the outcome.
      */
     private boolean isWorthWaiting(Acquire acquire, long now) {
-        if (acquire.isOutcomeUnknown() && acquire.attempts() <= 1) {
+        if (acquire.isOutcomeToBeFound()) {
             return true;
         }
         RuntimeException last = acquire.lastFailure();
