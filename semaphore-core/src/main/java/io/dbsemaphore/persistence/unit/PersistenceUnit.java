@@ -6,10 +6,14 @@ import jakarta.persistence.ValidationMode;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.hibernate.SessionFactory;
@@ -20,6 +24,7 @@ import org.hibernate.cfg.MappingSettings;
 import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.cfg.ValidationSettings;
 import org.hibernate.dialect.function.StandardSQLFunction;
+import org.hibernate.engine.jdbc.connections.spi.ConnectionProvider;
 import org.hibernate.engine.jdbc.connections.spi.DatabaseConnectionInfo;
 import org.hibernate.engine.jdbc.env.internal.JdbcEnvironmentInitiator;
 import org.hibernate.engine.jdbc.internal.Formatter;
@@ -34,11 +39,9 @@ import org.springframework.data.jpa.repository.query.QueryEnhancerFactories;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.UncategorizedSQLException;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Hibernate beside the application's, for the repositories. It starts before the first transaction that uses one: acquires, releases
@@ -51,10 +54,11 @@ public final class PersistenceUnit implements AutoCloseable {
     private final Sessions sessions;
     private final UnaryOperator<String> translation;
     private final Collection<Class<?>> entities;
+    private final Set<Class<?>> repositories = new HashSet<>();
     private volatile @Nullable Started started;
     private volatile boolean closed;
 
-    private record Started(SessionFactory sessionFactory, JpaRepositoryFactory repositories) {}
+    private record Started(SessionFactory sessionFactory, Map<Class<?>, Object> repositories) {}
 
     /**
      * A persistence unit that has not been started.
@@ -99,18 +103,16 @@ public final class PersistenceUnit implements AutoCloseable {
         return started != null;
     }
 
-    /** A repository, whose methods take part in the transaction of the calling thread. It is created when it is first asked for. */
+    /**
+     * A repository, whose methods take part in the transaction of the calling thread. To be called before the start, which creates it:
+     * its queries are translated then, not within a transaction.
+     */
     public <T> Supplier<T> repository(Class<T> type) {
-        Supplier<T> created = SingletonSupplier.of(() -> create(type))::obtain;
+        repositories.add(type);
         return () -> {
             join();
-            return created.get();
+            return type.cast(current().repositories().get(type));
         };
-    }
-
-    /** Synchronized, because the factory is not thread-safe. */
-    private synchronized <T> T create(Class<T> type) {
-        return current().repositories().getRepository(type);
     }
 
     private Started current() {
@@ -168,27 +170,69 @@ public final class PersistenceUnit implements AutoCloseable {
 
     private Started open() {
         SessionFactory factory;
-        try {
-            var unused = sessions.begin();
-            try {
-                factory = sessionFactory(connection());
-            } finally {
-                sessions.end();
-            }
+        try (OfStart connection = new OfStart()) {
+            factory = sessionFactory(connection);
         } catch (SQLException failure) {
             throw new CannotGetJdbcConnectionException("Hibernate cannot start", failure);
         }
-        JpaRepositoryFactory repositories =
+        JpaRepositoryFactory created =
                 new JpaRepositoryFactory(SharedEntityManagerCreator.createSharedEntityManager(factory));
         // the thread's context class loader may not see the package-private interfaces
-        repositories.setBeanClassLoader(PersistenceUnit.class.getClassLoader());
+        created.setBeanClassLoader(PersistenceUnit.class.getClassLoader());
         // no query of the library is sorted or paged by Spring Data, whose parser of HQL would cost time
-        repositories.setQueryEnhancerSelector(query -> QueryEnhancerFactories.fallback());
-        return new Started(factory, repositories);
+        created.setQueryEnhancerSelector(query -> QueryEnhancerFactories.fallback());
+        return new Started(
+                factory,
+                repositories.stream().collect(Collectors.toMap(type -> type, type -> created.getRepository(type))));
+    }
+
+    /** The connection on which Hibernate reads the version of the server. It is returned then: the start goes on for seconds. */
+    @SuppressWarnings("serial") // as all services of Hibernate
+    private final class OfStart implements ConnectionProvider, AutoCloseable {
+
+        private boolean open;
+
+        OfStart() throws SQLException {
+            var unused = sessions.begin();
+            open = true;
+        }
+
+        @Override
+        public Connection getConnection() {
+            return connection();
+        }
+
+        @Override
+        public void closeConnection(Connection connection) throws SQLException {
+            close();
+        }
+
+        @Override
+        public void close() throws SQLException {
+            if (open) {
+                open = false;
+                sessions.end();
+            }
+        }
+
+        @Override
+        public boolean supportsAggressiveRelease() {
+            return false;
+        }
+
+        @Override
+        public boolean isUnwrappableAs(Class<?> type) {
+            return false;
+        }
+
+        @Override
+        public <T> T unwrap(Class<T> type) {
+            throw new UnsupportedOperationException(type.getName());
+        }
     }
 
     /** A factory that reads the version of the server on this connection, and then uses those that it is given. */
-    private SessionFactory sessionFactory(Connection connection) {
+    private SessionFactory sessionFactory(OfStart connection) {
         Configuration unit = new Configuration();
         entities.forEach(unit::addAnnotatedClass);
         for (String clock : List.of("utc_now", "utc_plus_millis")) { // which the translation replaces
@@ -196,7 +240,7 @@ public final class PersistenceUnit implements AutoCloseable {
         }
         unit.setSharedCacheMode(SharedCacheMode.NONE);
         Properties settings = unit.getProperties();
-        settings.put(JdbcSettings.JAKARTA_NON_JTA_DATASOURCE, new SingleConnectionDataSource(connection, true));
+        settings.put(JdbcSettings.CONNECTION_PROVIDER, connection);
         settings.put(JdbcSettings.STATEMENT_INSPECTOR, (StatementInspector) translation::apply);
         settings.put(SchemaToolingSettings.HBM2DDL_AUTO, "none");
         settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);

@@ -3,21 +3,30 @@ package io.dbsemaphore.persistence.unit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.testing.Concurrently;
+import jakarta.persistence.AttributeConverter;
+import jakarta.persistence.Convert;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.repository.Repository;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** When Hibernate starts, and what a start that fails says. */
@@ -63,6 +72,30 @@ class PersistenceUnitTests {
         assertThat(unit.isStarted()).isEqualTo(true);
     }
 
+    /** Acquires and heartbeats may have no other connection than this one. */
+    @Test
+    void hasNoConnectionWhileItMapsTheEntities() {
+        PersistenceUnit mapping = new PersistenceUnit(connections, UnaryOperator.identity(), List.of(Mapped.class));
+        List<Long> inUse = new ArrayList<>();
+        Probe.mapping = () -> inUse.add(host.inUse());
+
+        mapping.start();
+        mapping.close();
+
+        assertThat(inUse).isNotEmpty().containsOnly(0L);
+    }
+
+    /** Their queries are parsed then, which takes long: not within the first transaction that uses them. */
+    @Test
+    void createsItsRepositoriesWhenItIsStarted() {
+        PersistenceUnit unusable = new PersistenceUnit(connections, UnaryOperator.identity(), List.of(Mapped.class));
+        var unused = unusable.repository(Unparsable.class);
+
+        assertThatThrownBy(unusable::start).hasStackTraceContaining("Mapped is missing a from");
+
+        unusable.close();
+    }
+
     @Test
     void isNotStartedWithinATransaction() {
         ShortTransaction transaction = new ShortTransaction(connections, unit);
@@ -81,9 +114,46 @@ class PersistenceUnitTests {
         assertThatIllegalStateException().isThrownBy(unit::start).withMessageContaining("closed");
     }
 
+    @Entity
+    private static class Mapped {
+
+        @Id
+        private long id;
+
+        @Convert(converter = Probe.class)
+        private String text;
+    }
+
+    private interface Unparsable extends Repository<Mapped, Long> {
+
+        @Query("select Mapped is missing a from")
+        List<Mapped> find();
+    }
+
+    /** Hibernate creates it while it maps the entity. */
+    private static final class Probe implements AttributeConverter<String, String> {
+
+        private static Runnable mapping = () -> {};
+
+        Probe() {
+            mapping.run();
+        }
+
+        @Override
+        public String convertToDatabaseColumn(String attribute) {
+            return attribute;
+        }
+
+        @Override
+        public String convertToEntityAttribute(String column) {
+            return column;
+        }
+    }
+
     private static final class Host extends DriverManagerDataSource {
 
         final AtomicInteger opened = new AtomicInteger();
+        private final List<Connection> connections = new CopyOnWriteArrayList<>();
         volatile boolean unreachable;
 
         Host() {
@@ -96,7 +166,21 @@ class PersistenceUnitTests {
                 throw new SQLException("the network is down", "08001");
             }
             opened.incrementAndGet();
-            return super.getConnection();
+            Connection connection = super.getConnection();
+            connections.add(connection);
+            return connection;
+        }
+
+        long inUse() {
+            return connections.stream().filter(Host::isOpen).count();
+        }
+
+        private static boolean isOpen(Connection connection) {
+            try {
+                return !connection.isClosed();
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
         }
     }
 }
