@@ -81,6 +81,20 @@ class SqlFirewallIntegrationTests {
         assertWarnedOnce();
     }
 
+    @Test
+    void grantsPermitsOfSeveralSemaphores() {
+        node.admin().create("guarded", 1);
+        node.admin().create("watched", 1);
+
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("guarded", "watched"));
+
+        rows.assertHeldByOnly(grant);
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of("guarded", "watched")))
+                .isEmpty();
+        assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(List.of("guarded", "watched"));
+    }
+
     @Slow
     @Test
     void losesNothingOfWhatManyAskWhenItIsRefusedFirst() {
