@@ -23,7 +23,8 @@ import org.springframework.util.ReflectionUtils;
  * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
  * of this matters on a thread that belongs to nobody else.
  *
- * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive. Work begins in the order of its
+ * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive; two at least, since the start of
+ * Hibernate takes seconds of CPU time without a connection. Work begins in the order of its
  * submission. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end when they were idle
  * for a second.
  */
@@ -43,7 +44,7 @@ public final class DatabaseThreads implements Executor {
      */
     public DatabaseThreads(int maxConnections, DaemonThreads factory) {
         threads = new ScheduledThreadPoolExecutor(
-                Math.max(1, maxConnections - 1), factory.numbered("semaphore-database"));
+                Math.max(2, maxConnections - 1), factory.numbered("semaphore-database"));
         threads.setRemoveOnCancelPolicy(true);
         threads.setKeepAliveTime(1, TimeUnit.SECONDS);
         stop();

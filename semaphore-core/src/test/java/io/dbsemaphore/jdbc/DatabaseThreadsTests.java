@@ -51,9 +51,10 @@ class DatabaseThreadsTests {
     }
 
     @Test
-    void thereIsOneForTheOnlyConnection() {
-        assertThat(threads(1).<String>call(() -> Thread.currentThread().getName()))
-                .isEqualTo("semaphore-database-1");
+    void thereAreTwoForTheOnlyConnection() {
+        threads(1).start();
+
+        assertThat(created).hasSize(2);
     }
 
     @Test
@@ -113,7 +114,7 @@ class DatabaseThreadsTests {
         });
 
         assertThat(one.<String>call(() -> "alive")).isEqualTo("alive");
-        assertThat(created).hasSize(1);
+        assertThat(created).allMatch(Thread::isAlive);
         assertThatIllegalStateException()
                 .isThrownBy(() -> one.call(() -> {
                     throw new IllegalStateException("of the task");
@@ -123,9 +124,11 @@ class DatabaseThreadsTests {
 
     @Test
     void workOnOneOfThemIsDoneThere() {
-        DatabaseThreads one = threads(1);
+        Thread outer = threads.call(Thread::currentThread);
+        List<Thread> both = threads.call(() -> List.of(Thread.currentThread(), threads.call(Thread::currentThread)));
 
-        assertThat(one.<String>call(() -> one.call(() -> "within"))).isEqualTo("within");
+        assertThat(created).contains(outer);
+        assertThat(both.get(1)).isSameAs(both.get(0));
     }
 
     private void occupyAll() throws InterruptedException {

@@ -104,6 +104,8 @@ class BatchLoopTests {
     @Test
     void aBatchTakesItsTurnWithOtherWork() {
         DatabaseThreads one = new DatabaseThreads(1, new DaemonThreads());
+        Semaphore end = new Semaphore(0);
+        one.execute(end::acquireUninterruptibly); // one of the two threads
         BatchLoop alone = new BatchLoop(one, 1, this::nanosToWork, this::batch);
         work.set(3);
         alone.signal();
@@ -114,6 +116,7 @@ class BatchLoopTests {
 
         await().until(() -> done.get() == 3);
         assertThat(doneBefore).hasValue(1);
+        end.release();
     }
 
     @Test
