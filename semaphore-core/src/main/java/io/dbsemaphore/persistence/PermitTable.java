@@ -48,7 +48,7 @@ final class PermitTable {
     private static final String SUM_OF_MANY = "select p.semaphore_id, " + SUMS + " from permit p where ";
     /** The clock is read with a table, without which SQL firewalls reject the union. */
     private static final String BY_SEMAPHORE_AND_CLOCK =
-            " group by p.semaphore_id union all select 0, 0, 0, 0, utc_now() from semaphore s where s.id in (?)";
+            " group by p.semaphore_id union all (select 0, 0, 0, 0, utc_now() from semaphore s where s.id in (?) limit 1)";
 
     /** One row for each semaphore. A list of conditions, as above, would have to be planned whenever its length differs. */
     private static final String SUM_OF_EACH = """
