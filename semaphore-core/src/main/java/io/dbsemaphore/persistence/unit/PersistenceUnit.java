@@ -4,6 +4,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import jakarta.persistence.SharedCacheMode;
 import jakarta.persistence.ValidationMode;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
@@ -24,9 +25,7 @@ import org.hibernate.cfg.MappingSettings;
 import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.cfg.ValidationSettings;
 import org.hibernate.dialect.function.StandardSQLFunction;
-import org.hibernate.engine.jdbc.connections.spi.ConnectionProvider;
-import org.hibernate.engine.jdbc.connections.spi.DatabaseConnectionInfo;
-import org.hibernate.engine.jdbc.env.internal.JdbcEnvironmentInitiator;
+import org.hibernate.engine.jdbc.connections.internal.UserSuppliedConnectionProviderImpl;
 import org.hibernate.engine.jdbc.internal.Formatter;
 import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
 import org.hibernate.engine.transaction.jta.platform.internal.NoJtaPlatform;
@@ -170,8 +169,8 @@ public final class PersistenceUnit implements AutoCloseable {
 
     private Started open() {
         SessionFactory factory;
-        try (OfStart connection = new OfStart()) {
-            factory = sessionFactory(connection);
+        try {
+            factory = sessionFactory(server());
         } catch (SQLException failure) {
             throw new CannotGetJdbcConnectionException("Hibernate cannot start", failure);
         }
@@ -186,53 +185,23 @@ public final class PersistenceUnit implements AutoCloseable {
                 repositories.stream().collect(Collectors.toMap(type -> type, type -> created.getRepository(type))));
     }
 
-    /** The connection on which Hibernate reads the version of the server. It is returned then: the start goes on for seconds. */
-    @SuppressWarnings("serial") // as all services of Hibernate
-    private final class OfStart implements ConnectionProvider, AutoCloseable {
-
-        private boolean open;
-
-        OfStart() throws SQLException {
-            var unused = sessions.begin();
-            open = true;
-        }
-
-        @Override
-        public Connection getConnection() {
-            return connection();
-        }
-
-        @Override
-        public void closeConnection(Connection connection) throws SQLException {
-            close();
-        }
-
-        @Override
-        public void close() throws SQLException {
-            if (open) {
-                open = false;
-                sessions.end();
-            }
-        }
-
-        @Override
-        public boolean supportsAggressiveRelease() {
-            return false;
-        }
-
-        @Override
-        public boolean isUnwrappableAs(Class<?> type) {
-            return false;
-        }
-
-        @Override
-        public <T> T unwrap(Class<T> type) {
-            throw new UnsupportedOperationException(type.getName());
+    /** The database as Hibernate has to know it. It gets no connection: its start goes on for seconds. */
+    private Map<String, Object> server() throws SQLException {
+        DatabaseMetaData server = sessions.begin().connection().getMetaData();
+        try {
+            return Map.of(
+                    JdbcSettings.JAKARTA_HBM2DDL_DB_NAME, server.getDatabaseProductName(),
+                    JdbcSettings.JAKARTA_HBM2DDL_DB_VERSION, server.getDatabaseProductVersion(),
+                    JdbcSettings.JAKARTA_HBM2DDL_DB_MAJOR_VERSION, server.getDatabaseMajorVersion(),
+                    JdbcSettings.JAKARTA_HBM2DDL_DB_MINOR_VERSION, server.getDatabaseMinorVersion(),
+                    JdbcSettings.ALLOW_METADATA_ON_BOOT, false);
+        } finally {
+            sessions.end();
         }
     }
 
-    /** A factory that reads the version of the server on this connection, and then uses those that it is given. */
-    private SessionFactory sessionFactory(OfStart connection) {
+    /** A factory that uses the connections that it is given. */
+    private SessionFactory sessionFactory(Map<String, Object> server) {
         Configuration unit = new Configuration();
         entities.forEach(unit::addAnnotatedClass);
         for (String clock : List.of("utc_now", "utc_plus_millis")) { // which the translation replaces
@@ -240,7 +209,8 @@ public final class PersistenceUnit implements AutoCloseable {
         }
         unit.setSharedCacheMode(SharedCacheMode.NONE);
         Properties settings = unit.getProperties();
-        settings.put(JdbcSettings.CONNECTION_PROVIDER, connection);
+        settings.putAll(server);
+        settings.put(JdbcSettings.CONNECTION_PROVIDER, new UserSuppliedConnectionProviderImpl());
         settings.put(JdbcSettings.STATEMENT_INSPECTOR, (StatementInspector) translation::apply);
         settings.put(SchemaToolingSettings.HBM2DDL_AUTO, "none");
         settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);
@@ -260,13 +230,7 @@ public final class PersistenceUnit implements AutoCloseable {
                         // the library
                     }
                 })
-                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE) // a setting would be logged
-                .addInitiator(new JdbcEnvironmentInitiator() {
-                    @Override
-                    protected void logConnectionInfo(DatabaseConnectionInfo info) {
-                        // the same database as that of the application's own Hibernate, which logs it
-                    }
-                });
+                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE); // a setting would be logged
         return unit.buildSessionFactory();
     }
 }
