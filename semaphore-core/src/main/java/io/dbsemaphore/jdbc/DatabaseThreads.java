@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +24,9 @@ import org.springframework.util.ReflectionUtils;
  * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
  * of this matters on a thread that belongs to nobody else.
  *
- * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive; two at least, since the start of
- * Hibernate takes seconds of CPU time without a connection. Work begins in the order of its
- * submission. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end when they were idle
+ * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive. Work begins in the order of its
+ * submission. However many callers there are, at most one call for each thread is queued, so that a crowd of callers delays batches
+ * by the time of one call. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end when they were idle
  * for a second.
  */
 public final class DatabaseThreads implements Executor {
@@ -33,6 +34,9 @@ public final class DatabaseThreads implements Executor {
     private static final Logger log = LoggerFactory.getLogger(DatabaseThreads.class);
 
     private final ScheduledThreadPoolExecutor threads;
+
+    /** Permits to submit a call: for each thread one that runs and one that is next. Further callers wait outside the queue. */
+    private final Semaphore calls;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
     private final ThreadLocal<Boolean> own = ThreadLocal.withInitial(() -> false);
@@ -43,8 +47,9 @@ public final class DatabaseThreads implements Executor {
      * @param maxConnections how many connections may be used at a time; unless there is only one, one of them is the keep-alive's
      */
     public DatabaseThreads(int maxConnections, DaemonThreads factory) {
-        threads = new ScheduledThreadPoolExecutor(
-                Math.max(2, maxConnections - 1), factory.numbered("semaphore-database"));
+        int count = Math.max(1, maxConnections - 1);
+        threads = new ScheduledThreadPoolExecutor(count, factory.numbered("semaphore-database"));
+        calls = new Semaphore(2 * count, true);
         threads.setRemoveOnCancelPolicy(true);
         threads.setKeepAliveTime(1, TimeUnit.SECONDS);
         stop();
@@ -101,12 +106,15 @@ public final class DatabaseThreads implements Executor {
             return work.get();
         }
         FutureTask<T> task = new FutureTask<>(work::get);
-        execute(task);
+        calls.acquireUninterruptibly();
         try {
+            execute(task);
             return Uninterruptibles.get(task);
         } catch (ExecutionException failure) {
             ReflectionUtils.rethrowRuntimeException(Objects.requireNonNull(failure.getCause()));
             throw new IllegalStateException(failure);
+        } finally {
+            calls.release();
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -129,6 +130,25 @@ class DatabaseThreadsTests {
 
         assertThat(created).contains(outer);
         assertThat(both.get(1)).isSameAs(both.get(0));
+    }
+
+    @Test
+    void aCrowdOfCallersDelaysOtherWorkByOneCallOnly() throws InterruptedException {
+        threads.start();
+        occupyAll();
+        List<String> begun = new CopyOnWriteArrayList<>();
+        List<Thread> crowd = IntStream.range(0, 30)
+                .mapToObj(i -> new Thread(() -> threads.call(() -> begun.add("call"))))
+                .toList();
+        crowd.forEach(Thread::start);
+        await("the callers").until(() -> crowd.stream().allMatch(each -> each.getState() == Thread.State.WAITING));
+
+        threads.execute(() -> begun.add("batch"));
+        goOn.countDown();
+
+        await().until(() -> begun.size() == 31);
+        assertThat(begun.indexOf("batch")).as("calls before it").isLessThan(3 + 3 + 3);
+        assertThat(begun).containsOnlyOnce("batch");
     }
 
     private void occupyAll() throws InterruptedException {
