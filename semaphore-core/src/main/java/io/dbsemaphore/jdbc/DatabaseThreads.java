@@ -24,7 +24,7 @@ import org.springframework.util.ReflectionUtils;
  * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
  * of this matters on a thread that belongs to nobody else.
  *
- * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive. Work begins in the order of its
+ * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive; at least two. Work begins in the order of its
  * submission. However many callers there are, at most one call for each thread is queued, so that a crowd of callers delays batches
  * by the time of one call. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end when they were idle
  * for a second.
@@ -32,6 +32,9 @@ import org.springframework.util.ReflectionUtils;
 public final class DatabaseThreads implements Executor {
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseThreads.class);
+
+    /** A listener that is called on one of them may release a grant, which another one then does. */
+    private static final int FEWEST = 2;
 
     private final ScheduledThreadPoolExecutor threads;
 
@@ -47,7 +50,7 @@ public final class DatabaseThreads implements Executor {
      * @param maxConnections how many connections may be used at a time; unless there is only one, one of them is the keep-alive's
      */
     public DatabaseThreads(int maxConnections, DaemonThreads factory) {
-        int count = Math.max(1, maxConnections - 1);
+        int count = Math.max(FEWEST, maxConnections - 1);
         threads = new ScheduledThreadPoolExecutor(count, factory.numbered("semaphore-database"));
         calls = new Semaphore(2 * count, true);
         threads.setRemoveOnCancelPolicy(true);
@@ -102,7 +105,7 @@ public final class DatabaseThreads implements Executor {
      * is kept. To be called without a lock that such a thread may wait for.
      */
     public <T extends @Nullable Object> T call(Supplier<T> work) {
-        if (own.get()) {
+        if (areCurrent()) {
             return work.get();
         }
         FutureTask<T> task = new FutureTask<>(work::get);
@@ -116,6 +119,11 @@ public final class DatabaseThreads implements Executor {
         } finally {
             calls.release();
         }
+    }
+
+    /** Whether the current thread is one of them, or does its database work itself. */
+    public boolean areCurrent() {
+        return own.get();
     }
 
     /** Lets another thread of the library do its database work itself. */

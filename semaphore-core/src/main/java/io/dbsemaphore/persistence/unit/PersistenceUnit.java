@@ -57,6 +57,9 @@ public final class PersistenceUnit implements AutoCloseable {
     private volatile @Nullable Started started;
     private volatile boolean closed;
 
+    /** On which callers wait for one start, so that it takes one thread of the database. Never taken by such a thread. */
+    private final Object callers = new Object();
+
     private record Started(SessionFactory sessionFactory, Map<Class<?>, Object> repositories) {}
 
     /**
@@ -77,8 +80,15 @@ public final class PersistenceUnit implements AutoCloseable {
      * @throws RuntimeException if the database cannot be reached, or the unit is closed
      */
     public void start() {
-        if (started == null || closed) {
-            sessions.threads().call(this::startHere);
+        if (started != null && !closed) {
+            return;
+        }
+        if (sessions.threads().areCurrent()) {
+            Started unused = startHere();
+        } else {
+            synchronized (callers) {
+                sessions.threads().call(this::startHere);
+            }
         }
     }
 

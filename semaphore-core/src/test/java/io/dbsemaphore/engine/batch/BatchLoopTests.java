@@ -103,9 +103,9 @@ class BatchLoopTests {
 
     @Test
     void aBatchTakesItsTurnWithOtherWork() {
-        DatabaseThreads one = new DatabaseThreads(1, new DaemonThreads());
-        Semaphore end = new Semaphore(0);
-        one.execute(end::acquireUninterruptibly); // one of the two threads
+        DatabaseThreads one = new DatabaseThreads(1, new DaemonThreads()); // of two threads
+        Semaphore occupied = new Semaphore(0);
+        one.execute(occupied::acquireUninterruptibly);
         BatchLoop alone = new BatchLoop(one, 1, this::nanosToWork, this::batch);
         work.set(3);
         alone.signal();
@@ -115,8 +115,8 @@ class BatchLoopTests {
         goOn.release(3);
 
         await().until(() -> done.get() == 3);
+        occupied.release();
         assertThat(doneBefore).hasValue(1);
-        end.release();
     }
 
     @Test

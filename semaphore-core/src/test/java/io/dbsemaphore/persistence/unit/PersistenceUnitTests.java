@@ -20,6 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -36,7 +39,7 @@ class PersistenceUnitTests {
 
     private final Host host = new Host();
     private final Sessions connections =
-            new Sessions(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2, new DaemonThreads()));
+            new Sessions(host, Database.H2, LIMIT, LIMIT, 4, false, new DatabaseThreads(4, new DaemonThreads()));
     private final PersistenceUnit unit = new PersistenceUnit(connections, UnaryOperator.identity(), List.of());
 
     @AfterEach
@@ -56,6 +59,27 @@ class PersistenceUnitTests {
 
         assertThat(unit.isStarted()).isEqualTo(true);
         assertThat(host.opened).as("connections").hasValue(ofOneStart);
+    }
+
+    @Test
+    void itsStartOccupiesOneThreadOfTheDatabase() throws Exception {
+        host.answers = new CountDownLatch(1);
+        List<Future<PersistenceUnit>> callers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            callers.add(Concurrently.async(() -> {
+                unit.start();
+                return unit;
+            }));
+        }
+        callers.forEach(Concurrently::assertWaits);
+
+        Future<String> other = Concurrently.async(() -> connections.threads().call(() -> "done"));
+
+        assertThat(Concurrently.get(other, LIMIT)).isEqualTo("done");
+        host.answers.countDown();
+        for (Future<PersistenceUnit> caller : callers) {
+            assertThat(Concurrently.get(caller)).isSameAs(unit);
+        }
     }
 
     @Test
@@ -155,6 +179,7 @@ class PersistenceUnitTests {
         final AtomicInteger opened = new AtomicInteger();
         private final List<Connection> connections = new CopyOnWriteArrayList<>();
         volatile boolean unreachable;
+        volatile CountDownLatch answers = new CountDownLatch(0);
 
         Host() {
             super("jdbc:h2:mem:unit");
@@ -181,6 +206,12 @@ class PersistenceUnitTests {
             } catch (SQLException e) {
                 throw new IllegalStateException(e);
             }
+            try {
+                boolean unused = answers.await(20, TimeUnit.SECONDS);
+            } catch (InterruptedException interrupt) {
+                throw new SQLException(interrupt);
+            }
+            return super.getConnection();
         }
     }
 }

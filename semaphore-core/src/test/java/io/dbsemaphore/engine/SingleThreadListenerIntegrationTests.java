@@ -1,0 +1,64 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Listeners are called on a thread of the database, of which there may be one only. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SingleThreadListenerIntegrationTests {
+
+    private static final Duration WAIT = Duration.ofSeconds(5);
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void aListenerMayReleaseAGrant(int maxConnections) throws Exception {
+        AtomicReference<PermitGrant> other = new AtomicReference<>();
+        CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
+        SemaphoreListener listener = new SemaphoreListener() {
+            @Override
+            public void decided(Decided event) {
+                PermitGrant grant = other.getAndSet(null);
+                if (grant != null) {
+                    released.complete(grant.release());
+                }
+            }
+        };
+        try (Schema schema = TestDatabase.create().migrate();
+                HikariDataSource pool = schema.newPool(4);
+                SemaphoreEngine engine = new SemaphoreEngine(
+                        pool,
+                        TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, maxConnections),
+                        SemaphorePatterns.NONE,
+                        () -> List.of(listener),
+                        List::of)) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            engine.admin().create("s", 2);
+            PermitGrant first = semaphores.acquire(AcquireRequest.of("s"));
+            other.set(first);
+
+            PermitGrant second = semaphores.acquire(AcquireRequest.of("s").withWaitTime(WAIT));
+
+            assertThat(released.get(WAIT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
+            second.release();
+        }
+    }
+}
