@@ -44,7 +44,7 @@ public final class Sessions implements AutoCloseable {
     private static final Duration LONGEST_IDLE = Duration.ofMillis(20);
 
     /** The same for the connection that is kept anyway: longer than the pause between two confirmations of permits that are reused. */
-    public static final Duration RESERVED_LONGEST_IDLE = Duration.ofMillis(200);
+    private static final Duration RESERVED_LONGEST_IDLE = Duration.ofMillis(200);
 
     /** If there are fewer connections, none is kept: a method that holds a permit and begins a transaction needs one itself. */
     private static final int FEWEST = 3;
@@ -161,8 +161,13 @@ public final class Sessions implements AutoCloseable {
         }
     }
 
+    /** How long the reserved connection stays prepared for its next transaction. */
+    public Duration reservedLongestIdle() {
+        return reserved.longestIdle;
+    }
+
     /**
-     * Gives the settings of the host back to the reserved connection if it has been idle for {@link #RESERVED_LONGEST_IDLE}. To be called
+     * Gives the settings of the host back to the reserved connection if it has been idle for {@link #reservedLongestIdle}. To be called
      * that long after each use, by the thread that uses it.
      */
     public void returnIdleReserved() {

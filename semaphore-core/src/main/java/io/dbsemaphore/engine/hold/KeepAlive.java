@@ -335,7 +335,7 @@ public final class KeepAlive implements AutoCloseable, Executor {
     }
 
     private void returnIdleLater() {
-        long nanos = Sessions.RESERVED_LONGEST_IDLE.toNanos();
+        long nanos = connections.reservedLongestIdle().toNanos();
         var unused = thread.schedule(connections::returnIdleReserved, nanos, TimeUnit.NANOSECONDS);
     }
 
