@@ -62,6 +62,9 @@ public final class Sessions implements AutoCloseable {
     /** The number of threads that wait for a connection of the host. */
     private final AtomicInteger waiting = new AtomicInteger();
 
+    /** Whether the thread of the reserved connection is one of them: the other threads may be waiting for that thread. */
+    private volatile boolean reservedWaits;
+
     /** When a thread last began or ended to wait for one. */
     private volatile long lastChange;
 
@@ -201,9 +204,17 @@ public final class Sessions implements AutoCloseable {
             lastChange = System.nanoTime(); // before it counts as waiting: the last change may be long ago
         }
         waiting.incrementAndGet();
+        boolean isReserved = pool.get() == reserved;
         try {
+            if (isReserved) {
+                reservedWaits = true;
+                shared.returnIdleFor(0);
+            }
             return dataSource.getConnection();
         } finally {
+            if (isReserved) {
+                reservedWaits = false;
+            }
             lastChange = System.nanoTime();
             waiting.decrementAndGet();
             if (interrupted) {
@@ -499,6 +510,7 @@ public final class Sessions implements AutoCloseable {
         private synchronized boolean retain(Session session) {
             lastReturn = System.nanoTime();
             if (closed
+                    || reservedWaits
                     || quickReturns < BUSY_AFTER
                     || !session.isReusable()
                     || (!keeps && session.ageNanos() > LONGEST_LOAN.toNanos())) {

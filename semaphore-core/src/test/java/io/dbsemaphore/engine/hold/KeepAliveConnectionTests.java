@@ -31,8 +31,8 @@ class KeepAliveConnectionTests {
         config.setMaximumPoolSize(2);
         DaemonThreads threads = new DaemonThreads();
         try (HikariDataSource pool = new HikariDataSource(config);
-                Sessions sessions = new Sessions(
-                        pool, Database.H2, LIMIT, LIMIT, 4, false, new DatabaseThreads(4, threads));
+                Sessions sessions =
+                        new Sessions(pool, Database.H2, LIMIT, LIMIT, 4, false, new DatabaseThreads(4, threads));
                 KeepAlive keepAlive = new KeepAlive(
                         sessions,
                         null,
