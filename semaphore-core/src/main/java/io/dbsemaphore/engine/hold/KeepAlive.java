@@ -76,6 +76,10 @@ public final class KeepAlive implements AutoCloseable, Executor {
     private @Nullable ScheduledFuture<?> nextTurn;
     private Deadline lingering = Deadline.in(Duration.ZERO);
     private boolean reserved;
+
+    /** On which callers wait for one confirmation, so that it takes one thread of the database. Never taken by such a thread. */
+    private final Object callers = new Object();
+
     private CompletableFuture<?> reports = CompletableFuture.completedFuture(null);
 
     /**
@@ -176,16 +180,20 @@ public final class KeepAlive implements AutoCloseable, Executor {
      */
     public void confirm(HeldGrant state) {
         if (!state.isLeaseValid()) {
-            attempt(
-                    "confirmation",
-                    () -> connections.threads().call(() -> {
-                        long unused = prepare();
-                        if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
-                            lease.checkNow(this::confirmGrants);
-                        }
-                        return state;
-                    }));
+            synchronized (callers) {
+                attempt("confirmation", () -> connections.threads().call(() -> confirmed(state)));
+            }
         }
+    }
+
+    private HeldGrant confirmed(HeldGrant state) {
+        if (!state.isLeaseValid()) {
+            long unused = prepare();
+        }
+        if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
+            lease.checkNow(this::confirmGrants);
+        }
+        return state;
     }
 
     /**

@@ -191,6 +191,11 @@ class PersistenceUnitTests {
                 throw new SQLException("the network is down", "08001");
             }
             opened.incrementAndGet();
+            try {
+                boolean unused = answers.await(20, TimeUnit.SECONDS);
+            } catch (InterruptedException interrupt) {
+                throw new SQLException(interrupt);
+            }
             Connection connection = super.getConnection();
             connections.add(connection);
             return connection;
@@ -206,12 +211,6 @@ class PersistenceUnitTests {
             } catch (SQLException e) {
                 throw new IllegalStateException(e);
             }
-            try {
-                boolean unused = answers.await(20, TimeUnit.SECONDS);
-            } catch (InterruptedException interrupt) {
-                throw new SQLException(interrupt);
-            }
-            return super.getConnection();
         }
     }
 }
