@@ -24,10 +24,10 @@ import org.springframework.util.ReflectionUtils;
  * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
  * of this matters on a thread that belongs to nobody else.
  *
- * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive; at least two. Work begins in the order of its
- * submission. However many callers there are, at most one call for each thread is queued, so that a crowd of callers delays batches
- * by the time of one call. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end when they were idle
- * for a second.
+ * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive; at least two. Work begins in the
+ * order of its submission. However many callers there are, at most two calls for each thread are submitted, so that a crowd of callers
+ * delays batches by a few calls. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end
+ * when they were idle for a second.
  */
 public final class DatabaseThreads implements Executor {
 

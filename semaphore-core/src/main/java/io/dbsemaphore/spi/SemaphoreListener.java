@@ -54,8 +54,8 @@ public interface SemaphoreListener {
      * Permits were released by this JVM. Called on the thread that called {@code release} or {@code close}, or that ran the
      * work of {@code execute}; for a {@code @WithPermits} method that returns a future or a publisher, on a thread of the
      * library ({@code semaphore-guard-N}) or the one that ended the work; for a release that was {@linkplain
-     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, on a thread of the library ({@code semaphore-listeners-N}); at
-     * shutdown, on a thread of the library ({@code semaphore-database-N}).
+     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, and at shutdown, on a thread of the library
+     * ({@code semaphore-listeners-N}).
      *
      * @param event the release
      */
