@@ -5,14 +5,12 @@ import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -25,8 +23,7 @@ import org.slf4j.LoggerFactory;
  * other instances of callers that have left. The poll locks no semaphore that another transaction has locked; only the acquire of a
  * woken caller waits for such locks.
  *
- * <p>The scheduler waits for the time of the next poll, which runs on a thread that may wait for the database, one at a time. None is
- * planned while no caller waits. From {@link #stop} on a poll only deletes the records of this instance.
+ * <p>Polls run on a thread of the database, one at a time. None is planned while no caller waits. From {@link #stop} on a poll only deletes the records of this instance.
  */
 final class AvailabilityPoller implements AutoCloseable {
 
@@ -42,8 +39,7 @@ final class AvailabilityPoller implements AutoCloseable {
 
     private final WorkQueue queue;
     private final AvailabilityTransactions availabilityTransactions;
-    private final ScheduledExecutorService scheduler;
-    private final Executor database;
+    private final DatabaseThreads threads;
     private final Runnable woken;
     private final @Nullable RemoteReleaseListener listener;
     private final Semaphore forgotten = new Semaphore(0);
@@ -61,21 +57,18 @@ final class AvailabilityPoller implements AutoCloseable {
     /**
      * Creates a poller.
      *
-     * @param database its threads may wait for the database
      * @param channel on which instances notify one another of releases; null without notifications
      * @param woken runs when waiters were woken
      */
     AvailabilityPoller(
             WorkQueue queue,
             AvailabilityTransactions availabilityTransactions,
-            ScheduledExecutorService scheduler,
-            Executor database,
+            DatabaseThreads threads,
             @Nullable ReleaseChannel channel,
             Runnable woken) {
         this.queue = queue;
         this.availabilityTransactions = availabilityTransactions;
-        this.scheduler = scheduler;
-        this.database = database;
+        this.threads = threads;
         this.woken = woken;
         listener = channel == null ? null : new RemoteReleaseListener(channel, queue::needsPolls, this::notified);
     }
@@ -133,7 +126,7 @@ final class AvailabilityPoller implements AutoCloseable {
             if (next != null) {
                 next.cancel(false);
             }
-            next = scheduler.schedule(this::poll, nanos, TimeUnit.NANOSECONDS);
+            next = threads.schedule(this::poll, nanos);
         }
     }
 
@@ -172,22 +165,17 @@ final class AvailabilityPoller implements AutoCloseable {
             next = null;
             underWay = true;
         }
-        CompletableFuture<?> unused = CompletableFuture.completedFuture(queue)
-                .thenAcceptAsync(
-                        each -> {
-                            if (stopped) {
-                                forgetAll();
-                            } else {
-                                pollAwaited();
-                            }
-                        },
-                        database)
-                .whenComplete((done, failure) -> {
-                    if (failure != null) { // the waiting callers have deadlines of their own, and records expire
-                        log.debug("A poll of awaited semaphores has failed", failure.getCause());
-                    }
-                    planNext();
-                });
+        try {
+            if (stopped) {
+                forgetAll();
+            } else {
+                pollAwaited();
+            }
+        } catch (RuntimeException failure) { // the waiting callers have deadlines of their own, and records expire
+            log.debug("A poll of awaited semaphores has failed", failure);
+        } finally {
+            planNext();
+        }
     }
 
     /** Plans the next poll. A caller that began to wait during this one is in the queue by now. */

@@ -56,7 +56,7 @@ public final class GroupCommit implements AutoCloseable {
      * The collaborators of a group commit.
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
-     * @param scheduler waits for deadlines and for the next poll; never blocks
+     * @param scheduler waits for deadlines; never blocks
      * @param database runs the batches and the polls
      * @param nobody this instance, while nobody waits
      * @param channel on which instances notify one another of releases; null without notifications
@@ -86,8 +86,7 @@ public final class GroupCommit implements AutoCloseable {
         queue = new WorkQueue(limits, certifiesWrites, with.nobody(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
                 queue, with.background(), limits.decisionTimeout(), this::changed, with.scheduler(), QueueClock.SYSTEM);
-        poller = new AvailabilityPoller(
-                queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
+        poller = new AvailabilityPoller(queue, with.availability(), with.database(), with.channel(), this::signal);
         grants = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToWork, this::grant);
         releases = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToReleases, this::release);
     }
