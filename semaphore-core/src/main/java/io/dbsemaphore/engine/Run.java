@@ -180,7 +180,7 @@ final class Run extends RunContext {
         @Nullable Exception cause = null;
         try {
             @Nullable Object unused = CompletableFuture.allOf(released)
-                    .whenCompleteAsync((done, failure) -> keepAlive.deregister(), keepAlive)
+                    .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads())
                     .get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             cause = failure;

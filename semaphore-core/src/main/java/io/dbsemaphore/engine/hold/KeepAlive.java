@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The monitor of this object guards the agenda; no database is used and no listener called while it is held.
  */
-public final class KeepAlive implements AutoCloseable, Executor {
+public final class KeepAlive implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
@@ -207,12 +207,6 @@ public final class KeepAlive implements AutoCloseable, Executor {
             boolean unused = attempt(what, task);
             returnIdleLater();
         });
-    }
-
-    /** Runs a task as above, whose failure is the task's own. */
-    @Override
-    public void execute(Runnable task) {
-        thread.execute(task);
     }
 
     /** Deregisters this instance. Grants that outlive it are bound to no instance from then on. */
