@@ -197,8 +197,9 @@ public final class PersistenceUnit implements AutoCloseable {
 
     /** The database as Hibernate has to know it. It gets no connection: its start goes on for seconds. */
     private Map<String, Object> server() throws SQLException {
-        DatabaseMetaData server = sessions.begin().connection().getMetaData();
+        var unused = sessions.begin();
         try {
+            DatabaseMetaData server = connection().getMetaData();
             return Map.of(
                     JdbcSettings.JAKARTA_HBM2DDL_DB_NAME, server.getDatabaseProductName(),
                     JdbcSettings.JAKARTA_HBM2DDL_DB_VERSION, server.getDatabaseProductVersion(),

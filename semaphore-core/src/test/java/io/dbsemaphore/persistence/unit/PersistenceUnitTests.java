@@ -14,6 +14,7 @@ import jakarta.persistence.AttributeConverter;
 import jakarta.persistence.Convert;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -121,6 +122,20 @@ class PersistenceUnitTests {
     }
 
     @Test
+    void leavesNothingBehindIfTheServerCannotBeRead() {
+        host.metadataFails = true;
+        for (int i = 0; i < 3; i++) { // on each of the threads
+            assertThatThrownBy(unit::start).hasStackTraceContaining("the connection was cut");
+        }
+        assertThat(host.inUse()).isZero();
+
+        host.metadataFails = false;
+        unit.start();
+
+        assertThat(unit.isStarted()).isEqualTo(true);
+    }
+
+    @Test
     void isNotStartedWithinATransaction() {
         ShortTransaction transaction = new ShortTransaction(connections, unit);
 
@@ -179,6 +194,7 @@ class PersistenceUnitTests {
         final AtomicInteger opened = new AtomicInteger();
         private final List<Connection> connections = new CopyOnWriteArrayList<>();
         volatile boolean unreachable;
+        volatile boolean metadataFails;
         volatile CountDownLatch answers = new CountDownLatch(0);
 
         Host() {
@@ -198,7 +214,17 @@ class PersistenceUnitTests {
             }
             Connection connection = super.getConnection();
             connections.add(connection);
-            return connection;
+            return metadataFails ? withoutMetadata(connection) : connection;
+        }
+
+        private static Connection withoutMetadata(Connection connection) {
+            return (Connection) Proxy.newProxyInstance(
+                    Host.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("getMetaData")) {
+                            throw new SQLException("the connection was cut", "08006");
+                        }
+                        return method.invoke(connection, arguments);
+                    });
         }
 
         long inUse() {
