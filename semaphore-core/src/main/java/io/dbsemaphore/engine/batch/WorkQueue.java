@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.LocalQueues;
@@ -58,7 +57,6 @@ final class WorkQueue {
     /** How long batches prefer to wait for row locks after a row was found locked by another transaction. */
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
-    private final Monitor monitor = new Monitor();
     private final BatchLimits limits;
     private final LocalQueues nobody;
     private final QueueClock clock;
@@ -108,36 +106,32 @@ final class WorkQueue {
      * @return whether the acquire is to be tried now
      * @throws SemaphoreClosedException when closed
      */
-    boolean add(Acquire acquire) {
-        return monitor.underLock(() -> {
-            if (closed) {
-                throw new SemaphoreClosedException();
-            }
-            acquire.setTicket(++tickets);
-            waitQueues.arrivals().arrived(acquire);
-            if (waitQueues.join(acquire)) {
-                acquire.moveTo(Stage.WAIT_QUEUE);
-                return false;
-            }
-            ready.add(acquire);
-            return true;
-        });
+    synchronized boolean add(Acquire acquire) {
+        if (closed) {
+            throw new SemaphoreClosedException();
+        }
+        acquire.setTicket(++tickets);
+        waitQueues.arrivals().arrived(acquire);
+        if (waitQueues.join(acquire)) {
+            acquire.moveTo(Stage.WAIT_QUEUE);
+            return false;
+        }
+        ready.add(acquire);
+        return true;
     }
 
     /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
-    long nanosToWork() {
-        return monitor.underLock(() -> {
-            if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
-                return 0L;
-            }
-            // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
-            return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
-        });
+    synchronized long nanosToWork() {
+        if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
+            return 0L;
+        }
+        // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
+        return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
     }
 
     /** Whether an acquire is ready whose grant this JVM keeps alive. */
-    boolean hasKeptAlive() {
-        return monitor.underLock(ready::hasKeptAlive);
+    synchronized boolean hasKeptAlive() {
+        return ready.hasKeptAlive();
     }
 
     /**
@@ -145,37 +139,35 @@ final class WorkQueue {
      *
      * @param withKeptAlive whether to take acquires whose grants this JVM keeps alive
      */
-    Batch take(boolean withKeptAlive) {
-        return monitor.underLock(() -> take(withKeptAlive, !piggyBacked.isEmpty()));
+    synchronized Batch take(boolean withKeptAlive) {
+        return take(withKeptAlive, !piggyBacked.isEmpty());
     }
 
     /** Takes a batch. If it takes releases along, it does not wait for a row that may not be locked. */
-    Batch take(boolean withKeptAlive, boolean takesReleases) {
-        return monitor.underLock(() -> {
-            boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
-            ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
-            List<Acquire> members =
-                    selection.members().stream().sorted(Acquire.IN_ORDER).toList();
-            Set<String> names = Set.copyOf(selection.names());
-            Set<String> awaited = selection.awaited(waitsAtFirst);
-            LocalQueues queues = nobody.with(waitQueues.local(names));
-            Batch batch = new Batch(members, names, awaited, queues, clock.now());
-            members.forEach(acquire -> {
-                ready.remove(acquire);
-                acquire.moveTo(Stage.BATCH);
-                acquire.setDemandAhead(waitQueues.demandAhead(acquire));
-                acquire.setRowAwaited(batch.isWaiting());
-            });
-            inFlight.add(batch);
-            names.forEach(name -> inFlightByName.put(name, batch));
-            acquiresInFlight += members.size();
-            waitingBatches += batch.isWaiting() ? 1 : 0;
-            if (!batch.isWaiting()) {
-                piggyBacked.stream().limit(limits.maxBatchSize()).forEach(batch.releases()::add);
-                batch.releases().forEach(piggyBacked::remove);
-            }
-            return batch;
+    synchronized Batch take(boolean withKeptAlive, boolean takesReleases) {
+        boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
+        ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
+        List<Acquire> members =
+                selection.members().stream().sorted(Acquire.IN_ORDER).toList();
+        Set<String> names = Set.copyOf(selection.names());
+        Set<String> awaited = selection.awaited(waitsAtFirst);
+        LocalQueues queues = nobody.with(waitQueues.local(names));
+        Batch batch = new Batch(members, names, awaited, queues, clock.now());
+        members.forEach(acquire -> {
+            ready.remove(acquire);
+            acquire.moveTo(Stage.BATCH);
+            acquire.setDemandAhead(waitQueues.demandAhead(acquire));
+            acquire.setRowAwaited(batch.isWaiting());
         });
+        inFlight.add(batch);
+        names.forEach(name -> inFlightByName.put(name, batch));
+        acquiresInFlight += members.size();
+        waitingBatches += batch.isWaiting() ? 1 : 0;
+        if (!batch.isWaiting()) {
+            piggyBacked.stream().limit(limits.maxBatchSize()).forEach(batch.releases()::add);
+            batch.releases().forEach(piggyBacked::remove);
+        }
+        return batch;
     }
 
     /** Whether a further batch may wait for a row lock. */
@@ -189,8 +181,8 @@ final class WorkQueue {
     }
 
     /** Whether so many callers are active that a batch that waits briefly gathers more of them. */
-    boolean isContended() {
-        return monitor.underLock(() -> ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil));
+    synchronized boolean isContended() {
+        return ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil);
     }
 
     /** Whether a batch in flight keeps a semaphore, so that no other batch of it may begin. */
@@ -211,18 +203,15 @@ final class WorkQueue {
      *
      * @param epoch the lease epoch of this instance before the transaction
      */
-    Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
-        return monitor.underLock(() -> {
-            waitQueues.recordClock(result.availability().values(), batch.startedAt());
-            Settlement settlement =
-                    settle(batch.members(), batch.releases(), each -> each.settle(batch, result, epoch));
-            result.availability().forEach((name, remaining) -> {
-                long changed = batch.changeOf(name);
-                waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
-                backOff.committed(name, remaining);
-            });
-            return end(batch, settlement);
+    synchronized Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
+        waitQueues.recordClock(result.availability().values(), batch.startedAt());
+        Settlement settlement = settle(batch.members(), batch.releases(), each -> each.settle(batch, result, epoch));
+        result.availability().forEach((name, remaining) -> {
+            long changed = batch.changeOf(name);
+            waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
+            backOff.committed(name, remaining);
         });
+        return end(batch, settlement);
     }
 
     /**
@@ -230,18 +219,16 @@ final class WorkQueue {
      *
      * @param reached whether the transaction had a connection
      */
-    Settlement.Result finishFailed(Batch batch, Throwable failure, boolean reached) {
-        return monitor.underLock(() -> {
-            if (SqlErrors.isVictim(failure)) {
-                backOff.conflict(batch.names());
-            }
-            return end(
-                    batch,
-                    settle(
-                            batch.members(),
-                            batch.releases(),
-                            settlement -> settlement.settleFailed(batch, failure, reached)));
-        });
+    synchronized Settlement.Result finishFailed(Batch batch, Throwable failure, boolean reached) {
+        if (SqlErrors.isVictim(failure)) {
+            backOff.conflict(batch.names());
+        }
+        return end(
+                batch,
+                settle(
+                        batch.members(),
+                        batch.releases(),
+                        settlement -> settlement.settleFailed(batch, failure, reached)));
     }
 
     /** Settles a transaction. After an unexpected error all its callers are answered, so that none waits indefinitely. */
@@ -275,54 +262,49 @@ final class WorkQueue {
      *
      * @return whether it is piggy-backed
      */
-    boolean add(Release release) {
-        return monitor.underLock(() -> {
-            Map<String, Integer> permits = release.grant().counts();
-            if (!takesReleases(permits.keySet())) {
-                releases.add(release);
-                return false;
-            }
-            piggyBacked.add(release);
-            boolean unused = released(permits);
-            return true;
-        });
+    synchronized boolean add(Release release) {
+        Map<String, Integer> permits = release.grant().counts();
+        if (!takesReleases(permits.keySet())) {
+            releases.add(release);
+            return false;
+        }
+        piggyBacked.add(release);
+        boolean unused = released(permits);
+        return true;
     }
 
     /** Whether releases of these semaphores are piggy-backed on the next batch. */
-    boolean takesReleases(Set<String> names) {
-        return monitor.underLock(() -> !closed
+    synchronized boolean takesReleases(Set<String> names) {
+        return !closed
                 && limits.maxBatchSize() > 1
                 && limits.atOnce() > 1
                 && waitingBatches == 0
                 && !isContested()
                 && !backOff.isPaused(names)
-                && (isContended() || waitQueues.isAwaited(names)));
+                && (isContended() || waitQueues.isAwaited(names));
     }
 
     /** The time until a release is due for a transaction of its own; {@link Long#MAX_VALUE} when there is none. */
-    long nanosToReleases() {
-        return monitor.underLock(
-                () -> releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE));
+    synchronized long nanosToReleases() {
+        return releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE);
     }
 
     /** Begins a transaction of releases only. */
-    ReleaseBatch takeReleases() {
-        return monitor.underLock(() -> {
-            List<Release> taken = new ArrayList<>();
-            for (Release release : releases) {
-                if (release.isDue() && taken.size() < limits.maxBatchSize() && fits(release, taken)) {
-                    taken.add(release);
-                    if (release.isIsolated()) {
-                        break;
-                    }
+    synchronized ReleaseBatch takeReleases() {
+        List<Release> taken = new ArrayList<>();
+        for (Release release : releases) {
+            if (release.isDue() && taken.size() < limits.maxBatchSize() && fits(release, taken)) {
+                taken.add(release);
+                if (release.isIsolated()) {
+                    break;
                 }
             }
-            taken.forEach(releases::remove);
-            boolean blocked = taken.stream().anyMatch(Release::isBlocked);
-            boolean waits = taken.size() == 1 && !blocked && waitingReleases < limits.maxWaiting();
-            waitingReleases += waits ? 1 : 0;
-            return new ReleaseBatch(taken, waits, blocked);
-        });
+        }
+        taken.forEach(releases::remove);
+        boolean blocked = taken.stream().anyMatch(Release::isBlocked);
+        boolean waits = taken.size() == 1 && !blocked && waitingReleases < limits.maxWaiting();
+        waitingReleases += waits ? 1 : 0;
+        return new ReleaseBatch(taken, waits, blocked);
     }
 
     /** Releases that were locked are batched apart from the others: finding the locked rows takes a further round trip. */
@@ -345,28 +327,24 @@ final class WorkQueue {
         return end(batch, settlement -> settlement.settleFailedReleases(batch.releases(), failure));
     }
 
-    private Settlement.Result end(ReleaseBatch batch, Consumer<Settlement> work) {
-        return monitor.underLock(() -> {
-            Settlement settlement = settle(List.of(), batch.releases(), work);
-            waitingReleases -= batch.waits() ? 1 : 0;
-            boolean woken = false;
-            // also for those that were piggy-backed before: a batch may have read their permits as held
-            for (Release release : settlement.doneReleases()) {
-                woken |= released(release.grant().counts());
-            }
-            return settlement.result(List.of(), batch.releases(), woken);
-        });
+    private synchronized Settlement.Result end(ReleaseBatch batch, Consumer<Settlement> work) {
+        Settlement settlement = settle(List.of(), batch.releases(), work);
+        waitingReleases -= batch.waits() ? 1 : 0;
+        boolean woken = false;
+        // also for those that were piggy-backed before: a batch may have read their permits as held
+        for (Release release : settlement.doneReleases()) {
+            woken |= released(release.grant().counts());
+        }
+        return settlement.result(List.of(), batch.releases(), woken);
     }
 
     /** Records that this JVM released permits. Returns whether a waiter was woken. */
-    boolean released(Map<String, Integer> permits) {
-        return monitor.underLock(() -> {
-            permits.forEach((name, count) -> {
-                changed(name, count);
-                waitQueues.adjustAvailable(name, count);
-            });
-            return wake(permits.keySet());
+    synchronized boolean released(Map<String, Integer> permits) {
+        permits.forEach((name, count) -> {
+            changed(name, count);
+            waitQueues.adjustAvailable(name, count);
         });
+        return wake(permits.keySet());
     }
 
     /** Records that availability changed by this number of permits; the batches in flight may have read it before. */
@@ -395,44 +373,37 @@ final class WorkQueue {
      * @param answer for the waiting caller
      * @return the outcome; the caller {@linkplain Acquire#complete completes} the acquire that got them
      */
-    HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
-        return monitor.underLock(() -> {
-            Acquire first = waitQueues.firstWithClaim(terms.name());
-            if (first == null && !waitQueues.isAwaited(terms.name())) {
-                return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
-            }
-            if (closed
-                    || first == null
-                    || waitQueues.isNextElsewhere(terms.name())
-                    || !terms.equals(first.reuseTerms())) {
-                return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
-            }
-            waitQueues.remove(first);
-            waitQueues.recordDeparted(first.names());
-            HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
-            first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
-            return done;
-        });
+    synchronized HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
+        Acquire first = waitQueues.firstWithClaim(terms.name());
+        if (first == null && !waitQueues.isAwaited(terms.name())) {
+            return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
+        }
+        if (closed || first == null || waitQueues.isNextElsewhere(terms.name()) || !terms.equals(first.reuseTerms())) {
+            return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
+        }
+        waitQueues.remove(first);
+        waitQueues.recordDeparted(first.names());
+        HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
+        first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
+        return done;
     }
 
     /** Ends the wait: the acquire is tried once more. If that takes long, its answer is the latest numbers. */
-    void tryOnceMore(Acquire acquire) {
-        monitor.run(() -> {
-            acquire.setWillingToWait(false);
-            boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
-            if (waits) {
-                List<PermitShortage> latest = waitQueues.shortages(acquire);
-                if (!latest.isEmpty()) {
-                    acquire.refused(latest);
-                }
-                removeFromWaitQueues(acquire);
+    synchronized void tryOnceMore(Acquire acquire) {
+        acquire.setWillingToWait(false);
+        boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
+        if (waits) {
+            List<PermitShortage> latest = waitQueues.shortages(acquire);
+            if (!latest.isEmpty()) {
+                acquire.refused(latest);
             }
-            if (waits || acquire.stage() == Stage.READY) {
-                ready.remove(acquire);
-                acquire.pauseUntil(clock.in(Duration.ZERO));
-                ready.add(acquire);
-            }
-        });
+            removeFromWaitQueues(acquire);
+        }
+        if (waits || acquire.stage() == Stage.READY) {
+            ready.remove(acquire);
+            acquire.pauseUntil(clock.in(Duration.ZERO));
+            ready.add(acquire);
+        }
     }
 
     /**
@@ -442,35 +413,31 @@ final class WorkQueue {
      * @return true when no attempt writes for the acquire, now or later, while an earlier one may have, if its {@linkplain
      *     Acquire#isOutcomeUnknown() outcome is unknown}; false when it is answered, or being written
      */
-    boolean cancel(Acquire acquire) {
-        return monitor.underLock(() -> {
-            acquire.setWillingToWait(false);
-            if (acquire.stage() == Stage.DONE) {
-                return false;
-            }
-            if (acquire.isInBatch() && !acquire.withdraw()) {
-                acquire.setCancelled();
-                return false;
-            }
-            ready.remove(acquire);
-            removeFromWaitQueues(acquire);
-            if (acquire.wasRefused()) { // other instances may know of it
-                waitQueues.recordDeparted(acquire.names());
-            }
-            acquire.moveTo(Stage.DONE);
-            return true;
-        });
+    synchronized boolean cancel(Acquire acquire) {
+        acquire.setWillingToWait(false);
+        if (acquire.stage() == Stage.DONE) {
+            return false;
+        }
+        if (acquire.isInBatch() && !acquire.withdraw()) {
+            acquire.setCancelled();
+            return false;
+        }
+        ready.remove(acquire);
+        removeFromWaitQueues(acquire);
+        if (acquire.wasRefused()) { // other instances may know of it
+            waitQueues.recordDeparted(acquire.names());
+        }
+        acquire.moveTo(Stage.DONE);
+        return true;
     }
 
     /** Cancels like {@link #cancel}; the thread that is writing a grant for the acquire undoes it. */
-    boolean abandon(Acquire acquire) {
-        return monitor.underLock(() -> {
-            boolean cancelled = cancel(acquire);
-            if (!cancelled && acquire.isInBatch()) {
-                acquire.abandon();
-            }
-            return cancelled;
-        });
+    synchronized boolean abandon(Acquire acquire) {
+        boolean cancelled = cancel(acquire);
+        if (!cancelled && acquire.isInBatch()) {
+            acquire.abandon();
+        }
+        return cancelled;
     }
 
     private void removeFromWaitQueues(Acquire acquire) {
@@ -480,30 +447,27 @@ final class WorkQueue {
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its names. */
-    boolean isInFlight(Acquire acquire) {
-        return monitor.underLock(() -> acquire.isInBatch()
-                || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept)));
+    synchronized boolean isInFlight(Acquire acquire) {
+        return acquire.isInBatch()
+                || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept));
     }
 
     /**
      * Closes the queue, and removes all acquires. Batches in flight are still decided, but none of their acquires waits for permits; releases
      * are executed.
      */
-    List<Acquire> close() {
-        return monitor.underLock(() -> {
-            closed = true;
-            inFlight().forEach(acquire -> acquire.setWillingToWait(false));
-            List<Acquire> all = ready.clear();
-            all.addAll(waitQueues.clear());
-            all.forEach(acquire -> acquire.moveTo(Stage.DONE));
-            return all;
-        });
+    synchronized List<Acquire> close() {
+        closed = true;
+        inFlight().forEach(acquire -> acquire.setWillingToWait(false));
+        List<Acquire> all = ready.clear();
+        all.addAll(waitQueues.clear());
+        all.forEach(acquire -> acquire.moveTo(Stage.DONE));
+        return all;
     }
 
     /** The acquires of the batches in flight. */
-    List<Acquire> inFlight() {
-        return monitor.underLock(() ->
-                inFlight.stream().flatMap(batch -> batch.members().stream()).toList());
+    synchronized List<Acquire> inFlight() {
+        return inFlight.stream().flatMap(batch -> batch.members().stream()).toList();
     }
 
     /**
@@ -516,17 +480,15 @@ final class WorkQueue {
      */
     record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> departed) {}
 
-    Poll beginPoll() {
-        return monitor.underLock(() -> {
-            Set<String> names = waitQueues.names();
-            Set<String> kept = new HashSet<>(names);
-            kept.removeIf(name -> !isKept(name));
-            // a batch in flight may be about to tell other instances of a new caller
-            Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !isKept(name)));
-            departed.removeAll(names);
-            departed.removeIf(name -> !nobody.isFair(name));
-            return new Poll(names, kept, nobody.with(waitQueues.local(names)), departed);
-        });
+    synchronized Poll beginPoll() {
+        Set<String> names = waitQueues.names();
+        Set<String> kept = new HashSet<>(names);
+        kept.removeIf(name -> !isKept(name));
+        // a batch in flight may be about to tell other instances of a new caller
+        Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !isKept(name)));
+        departed.removeAll(names);
+        departed.removeIf(name -> !nobody.isFair(name));
+        return new Poll(names, kept, nobody.with(waitQueues.local(names)), departed);
     }
 
     /** The id of this instance. */
@@ -535,13 +497,13 @@ final class WorkQueue {
     }
 
     /** Records again that callers have left these semaphores, since other instances were not told. */
-    void recordDeparted(Collection<String> names) {
-        monitor.run(() -> waitQueues.recordDeparted(names));
+    synchronized void recordDeparted(Collection<String> names) {
+        waitQueues.recordDeparted(names);
     }
 
     /** Whether a caller waits, or other instances do not know yet that none does. */
-    boolean needsPolls() {
-        return monitor.underLock(() -> !waitQueues.isEmpty() || waitQueues.hasDeparted());
+    synchronized boolean needsPolls() {
+        return !waitQueues.isEmpty() || waitQueues.hasDeparted();
     }
 
     /**
@@ -551,55 +513,49 @@ final class WorkQueue {
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return whether a waiter was woken
      */
-    boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
-        return monitor.underLock(() -> {
-            Set<String> idle = new HashSet<>(polled.keySet());
-            idle.removeIf(this::isKept);
-            polled.forEach((name, seen) -> {
-                if (idle.contains(name)) {
-                    waitQueues.recordPoll(name, seen, asOf);
-                    if (!seen.isRegistered()) {
-                        waitQueues.assumeEnoughForFirst(name);
-                    }
+    synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
+        Set<String> idle = new HashSet<>(polled.keySet());
+        idle.removeIf(this::isKept);
+        polled.forEach((name, seen) -> {
+            if (idle.contains(name)) {
+                waitQueues.recordPoll(name, seen, asOf);
+                if (!seen.isRegistered()) {
+                    waitQueues.assumeEnoughForFirst(name);
                 }
-            });
-            return wake(idle);
+            }
         });
+        return wake(idle);
     }
 
     /** Tries the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether there was one. */
-    boolean tryFirst(Collection<String> names) {
-        return monitor.underLock(() -> {
-            names.forEach(waitQueues::assumeEnoughForFirst);
-            return wake(names);
-        });
+    synchronized boolean tryFirst(Collection<String> names) {
+        names.forEach(waitQueues::assumeEnoughForFirst);
+        return wake(names);
     }
 
     /**
      * Handles a release by another instance: wakes the next waiter of each semaphore if it lacks one permit, no other instance is ahead
      * and no batch in flight. That saves a poll. Returns whether one was woken.
      */
-    boolean wakeIfServedByOne(Collection<String> names) {
-        return monitor.underLock(() -> {
-            Set<String> idle = new HashSet<>(names);
-            idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
-            idle.forEach(waitQueues::assumeEnoughForNext);
-            return wake(idle);
-        });
+    synchronized boolean wakeIfServedByOne(Collection<String> names) {
+        Set<String> idle = new HashSet<>(names);
+        idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
+        idle.forEach(waitQueues::assumeEnoughForNext);
+        return wake(idle);
     }
 
     /** Whether callers of this instance are, or are about to be, next for one of these semaphores. */
-    boolean isTurnNear(Collection<String> names) {
-        return monitor.underLock(() -> names.stream().anyMatch(waitQueues::isTurnNear));
+    synchronized boolean isTurnNear(Collection<String> names) {
+        return names.stream().anyMatch(waitQueues::isTurnNear);
     }
 
     /** Whether another instance was granted permits that callers of this one wait for, since the last call. */
-    boolean takeGrantedElsewhere() {
-        return monitor.underLock(waitQueues::takeGrantedElsewhere);
+    synchronized boolean takeGrantedElsewhere() {
+        return waitQueues.takeGrantedElsewhere();
     }
 
     /** The time after which the poller should look at the database again, if it should after this time while nothing happens. */
-    Duration pollAfter(Duration sinceChange) {
-        return monitor.underLock(() -> waitQueues.pollAfter(sinceChange));
+    synchronized Duration pollAfter(Duration sinceChange) {
+        return waitQueues.pollAfter(sinceChange);
     }
 }
