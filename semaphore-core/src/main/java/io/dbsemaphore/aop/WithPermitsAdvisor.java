@@ -1,7 +1,6 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
@@ -9,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.aopalliance.aop.Advice;
@@ -22,6 +20,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -60,20 +59,20 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     /**
      * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread got at once. Each
-     * of these tasks has a thread of its own, since a release must not queue behind dependent actions that an earlier one runs on the
-     * same thread; there are never more tasks than held grants. Idle threads end, so that the pool needs no shutdown.
+     * of these tasks needs a thread of its own, since a release must not queue behind dependent actions that an earlier one runs on the
+     * same thread; there are never more tasks than held grants.
      */
-    private final transient Executor threads =
-            Executors.newCachedThreadPool(new DaemonThreads().numbered("semaphore-guard"));
+    private final transient Executor threads;
 
     /**
-     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order}.
+     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order} that has a new thread for each release which the thread
+     * that completes a future or publisher must not wait for.
      *
      * @param operations supplies the operations; called when the first guarded method is called
      * @param beanFactory resolves the placeholders and bean references of annotations
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
-        this(operations, beanFactory, DEFAULT_ORDER);
+        this(operations, beanFactory, DEFAULT_ORDER, new SimpleAsyncTaskExecutor("semaphore-guard-"));
     }
 
     /**
@@ -83,10 +82,14 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
      *     created before ordinary beans and must not initialize a {@code DataSource} early
      * @param beanFactory resolves the placeholders and bean references of annotations
      * @param order the position of the advice; a lower value is further out
+     * @param threads releases permits when a future or publisher completes, and then runs the dependent actions of the caller; it has
+     *     a thread for each task at once, as the engine's {@code applicationThreads()}
      */
-    public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order) {
+    public WithPermitsAdvisor(
+            Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order, Executor threads) {
         this.supplier = operations;
         this.beanFactory = beanFactory;
+        this.threads = threads;
         // Checks all annotations of a class before it is proxied: Spring stops asking for methods at the first match
         setClassFilter(
                 type -> isAheadOfTime() ? hasPermits(type) : !guardsOf(type).isEmpty());

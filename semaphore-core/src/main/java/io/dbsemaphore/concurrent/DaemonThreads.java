@@ -3,8 +3,8 @@ package io.dbsemaphore.concurrent;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.time.Duration;
-import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -50,34 +50,18 @@ public class DaemonThreads {
     }
 
     /**
-     * An executor for code that may block: one thread that never ends, and more, up to this number, only while all others are busy.
-     * Those end when idle. Further tasks wait for a thread. Once it is shut down, a task runs on the thread that submits it.
+     * An executor for code that may block: one thread that never ends, and more while all others are busy, which end when they were
+     * idle for this time. No task waits for a thread. Once it is shut down, a task runs on the thread that submits it.
      */
-    public final ThreadPoolExecutor growingPool(String name, int max, Duration idle) {
-        HandOver tasks = new HandOver();
+    public final ThreadPoolExecutor cachedPool(String name, Duration idle) {
         return new ThreadPoolExecutor(
-                1, max, idle.toMillis(), TimeUnit.MILLISECONDS, tasks, numbered(name), (task, full) -> {
-                    if (full.isShutdown()) {
-                        task.run();
-                    } else {
-                        tasks.append(task);
-                    }
-                });
-    }
-
-    /** Takes a task only if a thread waits for one, so that the pool adds a thread otherwise. */
-    private static final class HandOver extends LinkedTransferQueue<Runnable> {
-
-        private static final long serialVersionUID = 1;
-
-        @Override
-        public boolean offer(Runnable task) {
-            return tryTransfer(task);
-        }
-
-        void append(Runnable task) {
-            boolean unused = super.offer(task);
-        }
+                1,
+                Integer.MAX_VALUE,
+                idle.toMillis(),
+                TimeUnit.MILLISECONDS,
+                new SynchronousQueue<>(),
+                numbered(name),
+                (task, ended) -> task.run());
     }
 
     /** An executor with one thread, for delayed and periodic tasks. */

@@ -122,7 +122,7 @@ final class AcquireService {
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
     CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
-        return begin(acquire, run.application).result;
+        return begin(acquire, run.completions).result;
     }
 
     private InProgress begin(Acquire acquire, Executor steps) {

@@ -17,11 +17,8 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
@@ -77,20 +74,8 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         long millis = run.settings.get(interval).toMillis();
         // soon, so that it runs in instances that are often restarted, too; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
-        AtomicBoolean underWay = new AtomicBoolean();
-        Runnable begin = () -> {
-            if (underWay.compareAndSet(false, true)) {
-                CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
-                        .thenAcceptAsync(each -> run(each, task), run.listenerThreads)
-                        .whenComplete((done, failure) -> {
-                            underWay.set(false);
-                            if (failure != null && !closed) {
-                                log.warn("The {} failed; it is tried again at its next time", name, failure.getCause());
-                            }
-                        });
-            }
-        };
-        ScheduledFuture<?> unused = run.scheduler.scheduleWithFixedDelay(begin, first, millis, TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> unused = run.every(
+                Duration.ofMillis(first), Duration.ofMillis(millis), run.listenerThreads, () -> run(name, task));
     }
 
     private void run(String name, IntSupplier task) {
@@ -98,6 +83,10 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         try {
             if (!closed) {
                 log.debug("The {} is done: {}", name, task.getAsInt());
+            }
+        } catch (RuntimeException | Error failure) {
+            if (!closed) {
+                log.warn("The {} failed; it is tried again at its next time", name, failure);
             }
         } finally {
             oneAtATime.unlock();

@@ -85,7 +85,7 @@ final class Run extends RunContext {
     }
 
     /**
-     * Starts the threads. Those for completions start with the first one: few applications acquire asynchronously.
+     * Starts the threads, one of them for code of the application, which has more while that blocks.
      *
      * @throws OutOfMemoryError if the system has none for them
      */
@@ -93,7 +93,7 @@ final class Run extends RunContext {
         databaseThreads().start();
         commit.start();
         keepAlive.start();
-        int unused = scheduler.prestartAllCoreThreads() + listenerThreads.prestartAllCoreThreads();
+        int unused = scheduler.prestartAllCoreThreads() + applicationThreads.prestartAllCoreThreads();
     }
 
     @Override
@@ -140,11 +140,9 @@ final class Run extends RunContext {
 
     /** Lets code of the application that was called before end, such as a listener, for a bounded time. */
     private void endApplicationThreads(Deadline until) {
-        listenerThreads.shutdown();
-        application.shutdown();
+        applicationThreads.shutdown();
         try {
-            if (!listenerThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)
-                    || !application.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
+            if (!applicationThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 log.warn(
                         "Code of the application that the semaphores called, such as a listener of a lost grant, has not returned"
                                 + " at shutdown");

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.LocalQueues;
@@ -19,8 +20,12 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
@@ -32,14 +37,20 @@ abstract class RunContext implements BatchObserver {
     /** How many completions of asynchronous acquires may block at a time; others wait. */
     private static final int MAX_COMPLETIONS = 64;
 
-    /** The threads for the maintenance, for losses, which are reported one by one, and for releases in the background. */
+    /** How many of these may run at a time: the maintenance, reports of losses, and listeners of releases in the background. */
     private static final int MAX_LISTENERS = 4;
 
     private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
 
     final ScheduledThreadPoolExecutor scheduler;
-    final ThreadPoolExecutor listenerThreads;
-    final ThreadPoolExecutor application;
+
+    /** For code of the application, and for work that may wait for it. */
+    final ThreadPoolExecutor applicationThreads;
+
+    /** Threads of that pool which completions cannot occupy. */
+    final Executor listenerThreads;
+
+    final Executor completions;
     final SemaphoreSettings settings;
     final EngineDatabase database;
     final SemaphorePersistence persistence;
@@ -74,8 +85,9 @@ abstract class RunContext implements BatchObserver {
             GrantHandle.Operations operations) {
         DaemonThreads threads = configuration.threads();
         scheduler = threads.scheduler("semaphore-scheduler");
-        listenerThreads = threads.growingPool("semaphore-listeners", MAX_LISTENERS, END_THREADS_AFTER);
-        application = threads.growingPool("semaphore-application", MAX_COMPLETIONS, END_THREADS_AFTER);
+        applicationThreads = threads.cachedPool("semaphore-application", END_THREADS_AFTER);
+        listenerThreads = new LimitedExecutor(applicationThreads, MAX_LISTENERS);
+        completions = new LimitedExecutor(applicationThreads, MAX_COMPLETIONS);
         settings = configuration.settings();
         listeners = configuration.listeners();
         this.database = database;
@@ -129,6 +141,23 @@ abstract class RunContext implements BatchObserver {
     /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
     private int transactionsAtOnce() {
         return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
+    }
+
+    /** Runs a task each time this long after its last run has ended, until it is cancelled or the run ends. */
+    ScheduledFuture<?> every(Duration first, Duration interval, Executor threads, Runnable task) {
+        AtomicBoolean underWay = new AtomicBoolean();
+        Runnable begin = () -> {
+            if (underWay.compareAndSet(false, true)) {
+                threads.execute(() -> {
+                    try {
+                        task.run();
+                    } finally {
+                        underWay.set(false);
+                    }
+                });
+            }
+        };
+        return scheduler.scheduleWithFixedDelay(begin, first.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** The threads that may wait for the database. */

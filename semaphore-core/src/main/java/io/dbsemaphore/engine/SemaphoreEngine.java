@@ -17,7 +17,9 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -219,6 +221,22 @@ public final class SemaphoreEngine implements AutoCloseable {
     /** {@return the operations for administrators, which throw an {@link IllegalStateException} once the engine is closed} */
     public SemaphoreAdmin admin() {
         return admin;
+    }
+
+    /**
+     * {@return threads for code that may block, as many as are needed at a time: those on which the library calls code of the
+     * application} After the engine was stopped, a task runs on the thread that submits it.
+     */
+    public Executor applicationThreads() {
+        return task -> current().applicationThreads.execute(task);
+    }
+
+    /**
+     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application}, first after this interval and then
+     * each time this long after it has ended, until it is cancelled or the engine is stopped.
+     */
+    public ScheduledFuture<?> every(Duration interval, Runnable task) {
+        return current().every(interval, interval, applicationThreads(), task);
     }
 
     /**

@@ -53,9 +53,9 @@ public interface SemaphoreListener {
     /**
      * Permits were released by this JVM. Called on the thread that called {@code release} or {@code close}, or that ran the
      * work of {@code execute}; for a {@code @WithPermits} method that returns a future or a publisher, on a thread of the
-     * library ({@code semaphore-guard-N}) or the one that ended the work; for a release that was {@linkplain
+     * library ({@code semaphore-application-N}) or the one that ended the work; for a release that was {@linkplain
      * ReleaseOutcome#DEFERRED deferred} or repeated in the background, and at shutdown, on a thread of the library
-     * ({@code semaphore-listeners-N}).
+     * ({@code semaphore-application-N}).
      *
      * @param event the release
      */
@@ -64,7 +64,7 @@ public interface SemaphoreListener {
     /**
      * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
      * on the thread that ran the transaction: a thread of the library ({@code semaphore-database-N}), or the thread of the
-     * maintenance ({@code semaphore-listeners-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
+     * maintenance ({@code semaphore-application-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
      *
      * @param event the reclaim
      */
@@ -72,7 +72,7 @@ public interface SemaphoreListener {
 
     /**
      * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each grant: on a thread of
-     * the library ({@code semaphore-listeners-N}), one loss after the other, if the keep-alive finds it, or if the grant expires and was
+     * the library ({@code semaphore-application-N}), one loss after the other, if the keep-alive finds it, or if the grant expires and was
      * not released; on the calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also
      * called for a grant that is not kept alive.
      *
@@ -99,7 +99,7 @@ public interface SemaphoreListener {
 
     /**
      * This JVM completed a maintenance task without a failure, including the case that another instance was already
-     * running it. Called on a thread of the library ({@code semaphore-listeners-N}), or the one that called
+     * running it. Called on a thread of the library ({@code semaphore-application-N}), or the one that called
      * {@link SemaphoreMaintenance}.
      *
      * @param event the completed task

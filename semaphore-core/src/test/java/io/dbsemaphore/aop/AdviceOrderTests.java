@@ -117,7 +117,10 @@ class AdviceOrderTests {
                     .isLessThan(Ordered.LOWEST_PRECEDENCE);
             assertThat(((Advised) context.bean(Backup.class)).getAdvisors()).hasSize(1);
             assertThat(new WithPermitsAdvisor(
-                                    () -> context.bean(SemaphoreOperations.class), new StaticListableBeanFactory(), 7)
+                                    () -> context.bean(SemaphoreOperations.class),
+                                    new StaticListableBeanFactory(),
+                                    7,
+                                    Runnable::run)
                             .getOrder())
                     .isEqualTo(7);
         }

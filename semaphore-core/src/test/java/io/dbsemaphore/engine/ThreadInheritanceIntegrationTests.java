@@ -41,7 +41,7 @@ class ThreadInheritanceIntegrationTests {
     private static final List<String> KINDS = List.of("semaphore-database", "semaphore-keep-alive");
 
     /** Which need no connection here. */
-    private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler", "semaphore-listeners");
+    private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler", "semaphore-application");
 
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();

@@ -128,7 +128,7 @@ class ListenerIntegrationTests {
                         .singleElement()
                         .satisfies(lost -> {
                             assertThat(lost.of()).isEqualTo(grant.externalId());
-                            assertThat(lost.thread()).startsWith("semaphore-listeners-");
+                            assertThat(lost.thread()).startsWith("semaphore-application-");
                         }));
         assertThat(grant.isHeld()).isFalse();
         assertThat(node.events().of("forced")).isEmpty();

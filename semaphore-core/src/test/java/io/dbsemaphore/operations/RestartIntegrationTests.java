@@ -64,7 +64,7 @@ class RestartIntegrationTests {
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(6));
 
-        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-listeners-1");
+        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-application-1");
     }
 
     @Test

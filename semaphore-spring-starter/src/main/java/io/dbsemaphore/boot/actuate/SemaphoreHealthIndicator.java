@@ -96,7 +96,7 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements 
     private String describe(Task task) {
         return ("The %s has not completed on this instance for %s, although %s is %s."
                         + " Look for the warning 'The %1$s failed' in the log, and find out what blocks the threads"
-                        + " semaphore-listeners-N")
+                        + " semaphore-application-N")
                 .formatted(
                         task.what(),
                         Duration.ofSeconds(sinceLast(task.task()).toSeconds()),

@@ -2,6 +2,9 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
@@ -18,9 +21,11 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /** The advice for {@link io.dbsemaphore.annotation.WithPermits}, whatever grants the permits. */
 @Configuration(proxyBeanMethods = false)
@@ -28,19 +33,27 @@ import org.springframework.util.ReflectionUtils;
 final class AdviceConfiguration {
 
     /**
-     * Created before all ordinary beans, and so must not depend on any: the operations are looked up by the first call, and the
-     * order is bound explicitly.
+     * Created before all ordinary beans, and so must not depend on any: the operations and the threads are looked up when they are first
+     * needed, and the order is bound explicitly. Where something else than the engine grants the permits, each release has a new thread.
      */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     @ConditionalOnMissingBean(
             search = SearchStrategy.CURRENT) // that of a parent context does not advise beans of this one
     static WithPermitsAdvisor withPermitsAdvisor(
-            ObjectProvider<SemaphoreOperations> operations, BeanFactory beanFactory, Environment environment) {
+            ObjectProvider<SemaphoreOperations> operations,
+            ObjectProvider<SemaphoreEngine> engines,
+            BeanFactory beanFactory,
+            Environment environment) {
         int order = Binder.get(environment)
                 .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
                 .order();
-        return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
+        Supplier<Executor> threads = SingletonSupplier.of(() -> {
+            SemaphoreEngine engine = engines.getIfUnique();
+            return engine == null ? new SimpleAsyncTaskExecutor("semaphore-guard-") : engine.applicationThreads();
+        });
+        return new WithPermitsAdvisor(
+                operations::getObject, beanFactory, order, task -> threads.get().execute(task));
     }
 
     /**

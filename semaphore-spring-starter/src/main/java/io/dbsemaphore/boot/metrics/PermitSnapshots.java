@@ -8,13 +8,10 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +20,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The status of all semaphores, read by one query at an interval, on a thread of its own; and the gauges of capacity, held and available
+ * The status of all semaphores, read by one query at an interval, on a thread of the engine; and the gauges of capacity, held and available
  * permits and of waiting callers of what is configured. A gauge gets the last reading at once, however slow the database is. Nothing is
  * read before a gauge has been asked for its value, or when none has been for two minutes; the first value after that is not a number.
- * While the application context is paused or stopped there is no thread and nothing is read.
+ * While the application context is paused or stopped, nothing is read.
  */
 final class PermitSnapshots implements SmartLifecycle, MeterBinder {
 
@@ -43,9 +40,6 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
 
     private static final Duration IDLE_AFTER = Duration.ofMinutes(2);
 
-    /** How long a stop waits for a reading in progress before it interrupts it. */
-    private static final Duration END_WITHIN = Duration.ofSeconds(2);
-
     private static final List<Shown> SHOWN = List.of(
             new Shown("capacity", "How many permits may be held at once", SemaphoreStatus::capacity),
             new Shown("held", "How many permits are held", SemaphoreStatus::held),
@@ -54,21 +48,34 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
 
     private final SemaphoreAdmin admin;
     private final ConfiguredNames names;
-    private final long intervalNanos;
-    private final ThreadFactory threads;
+    private final Duration interval;
+    private final Executor threads;
+    private final BiFunction<Duration, Runnable, Future<?>> timer;
     private final AtomicLong askedAt = new AtomicLong();
     private volatile @Nullable Snapshot last;
-    private volatile @Nullable ScheduledExecutorService readings;
+    private volatile @Nullable Future<?> readings;
 
     private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
 
     private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
 
-    PermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Duration interval, ThreadFactory threads) {
+    /**
+     * Creates the gauges.
+     *
+     * @param threads run a reading at once
+     * @param timer runs a task on these threads, each time this long after its last run, until it is cancelled
+     */
+    PermitSnapshots(
+            SemaphoreAdmin admin,
+            ConfiguredNames names,
+            Duration interval,
+            Executor threads,
+            BiFunction<Duration, Runnable, Future<?>> timer) {
         this.admin = admin;
         this.names = names;
-        this.intervalNanos = interval.toNanos();
+        this.interval = interval;
         this.threads = threads;
+        this.timer = timer;
     }
 
     @Override
@@ -84,12 +91,11 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
         long now = System.nanoTime();
-        ScheduledExecutorService current = readings;
-        if (current != null && isIdle(askedAt.getAndSet(now))) {
-            current.execute(this::read);
+        if (isRunning() && isIdle(askedAt.getAndSet(now))) {
+            threads.execute(this::read);
         }
         Snapshot snapshot = last;
-        return snapshot == null || now - snapshot.readAt() > MAX_AGE * intervalNanos
+        return snapshot == null || now - snapshot.readAt() > MAX_AGE * interval.toNanos()
                 ? Double.NaN
                 : snapshot.byName().getOrDefault(name, List.of()).stream()
                         .mapToLong(value)
@@ -99,18 +105,11 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
     @Override
     public void start() {
         askedAt.set(System.nanoTime() - IDLE_AFTER.toNanos());
-        ScheduledThreadPoolExecutor started =
-                new ScheduledThreadPoolExecutor(1, threads, new ThreadPoolExecutor.DiscardPolicy());
-        ScheduledFuture<?> unused = started.scheduleWithFixedDelay(
-                () -> {
-                    if (!isIdle(askedAt.get())) {
-                        read();
-                    }
-                },
-                intervalNanos,
-                intervalNanos,
-                TimeUnit.NANOSECONDS);
-        readings = started;
+        readings = timer.apply(interval, () -> {
+            if (!isIdle(askedAt.get())) {
+                read();
+            }
+        });
     }
 
     private static boolean isIdle(long askedAt) {
@@ -127,22 +126,12 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
         }
     }
 
-    /** Lets a reading end first, since an interrupt can make a driver close the database, as H2's does. */
     @Override
     public void stop() {
-        ScheduledExecutorService ended = readings;
+        Future<?> ended = readings;
         readings = null;
-        if (ended == null) {
-            return;
-        }
-        ended.shutdown();
-        try {
-            if (!ended.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
-                ended.shutdownNow();
-            }
-        } catch (InterruptedException interrupt) {
-            ended.shutdownNow();
-            Thread.currentThread().interrupt();
+        if (ended != null) {
+            ended.cancel(false);
         }
     }
 

@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -37,9 +36,9 @@ public final class SemaphoreMetricsAutoConfiguration {
     }
 
     @Bean(destroyMethod = "stop")
-    PermitSnapshots semaphorePermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Properties metrics) {
-        return new PermitSnapshots(
-                admin, names, metrics.refreshInterval(), new DaemonThreads().named("semaphore-metrics"));
+    PermitSnapshots semaphorePermitSnapshots(
+            SemaphoreAdmin admin, ConfiguredNames names, Properties metrics, SemaphoreEngine engine) {
+        return new PermitSnapshots(admin, names, metrics.refreshInterval(), engine.applicationThreads(), engine::every);
     }
 
     /**

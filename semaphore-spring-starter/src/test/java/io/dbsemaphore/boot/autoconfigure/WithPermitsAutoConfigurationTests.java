@@ -9,7 +9,10 @@ import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,43 @@ class WithPermitsAutoConfigurationTests {
     void guardsAnnotatedMethods() {
         host.run(context ->
                 assertThat(context.getBean(Backup.class).isUnderPermit()).isTrue());
+    }
+
+    /** What follows a guarded future is code of the application, and may block: a hundred of them delay no other release. */
+    @Test
+    void releasesFuturesOnThreadsOfTheEngineHoweverManyDependentActionsBlock() {
+        host.withPropertyValues("semaphore.semaphores.many.capacity=200")
+                .withBean(Many.class)
+                .run(context -> {
+                    Many backup = context.getBean(Many.class);
+                    CountDownLatch end = new CountDownLatch(1);
+                    Set<String> threads = ConcurrentHashMap.newKeySet();
+                    for (int i = 0; i < 100; i++) {
+                        CompletableFuture<String> work = new CompletableFuture<>();
+                        CompletableFuture<?> unused = backup.laterElsewhere(work)
+                                .thenRun(() -> {
+                                    threads.add(Thread.currentThread().getName().replaceFirst("-\\d+$", ""));
+                                    await(end);
+                                });
+                        work.complete("done");
+                    }
+                    CompletableFuture<String> last = new CompletableFuture<>();
+                    CompletableFuture<String> guarded = backup.laterElsewhere(last);
+
+                    last.complete("last");
+
+                    assertThat(guarded.get(20, TimeUnit.SECONDS)).isEqualTo("last");
+                    assertThat(threads).containsExactly("semaphore-application");
+                    end.countDown();
+                });
+    }
+
+    private static void await(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test
@@ -231,6 +271,14 @@ class WithPermitsAutoConfigurationTests {
         @WithPermits(names = "backup", waitTime = "10s")
         public CompletableFuture<Thread> threadOfWork() {
             return CompletableFuture.completedFuture(Thread.currentThread());
+        }
+    }
+
+    static class Many {
+
+        @WithPermits("many")
+        public CompletableFuture<String> laterElsewhere(CompletableFuture<String> work) {
+            return work;
         }
     }
 

@@ -9,9 +9,10 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
@@ -19,15 +20,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Readings are scheduled once, even where the system has no thread for them at first. */
+/** The status is read at an interval while somebody asks for it. */
 class PermitSnapshotsTests {
 
     private static final Duration INTERVAL = Duration.ofHours(1);
 
     private final AtomicInteger readings = new AtomicInteger();
     private final AtomicReference<Reading> duringAReading = new AtomicReference<>(() -> {});
-    private final List<Thread> threads = new CopyOnWriteArrayList<>();
-    private final PermitSnapshots snapshots = new PermitSnapshots(admin(), names(), INTERVAL, threads());
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(2);
+    private final PermitSnapshots snapshots = snapshots(INTERVAL);
 
     private interface Reading {
 
@@ -42,6 +43,7 @@ class PermitSnapshotsTests {
     @AfterEach
     void stop() {
         snapshots.stop();
+        threads.shutdownNow();
     }
 
     @Test
@@ -54,7 +56,7 @@ class PermitSnapshotsTests {
     /** A thread of an application that has no scraper has nothing to do. */
     @Test
     void areNotReadUntilAGaugeIsAsked() throws InterruptedException {
-        PermitSnapshots unasked = new PermitSnapshots(admin(), names(), Duration.ofMillis(10), threads());
+        PermitSnapshots unasked = snapshots(Duration.ofMillis(10));
         unasked.start();
         try {
             Thread.sleep(200);
@@ -70,17 +72,30 @@ class PermitSnapshotsTests {
         Awaitility.await("a reading").until(() -> held() == 2);
 
         snapshots.stop();
-        awaitNoThread();
         assertThat(held()).as("the last reading").isEqualTo(2);
+        assertThat(readings).as("readings").hasValue(1);
         snapshots.start();
 
         Awaitility.await("another reading").until(() -> held() == 2 && readings.get() == 2);
-        assertThat(threads).as("one thread for each run").hasSize(2);
+    }
+
+    @Test
+    void areNotReadAtTheIntervalWhileStopped() throws InterruptedException {
+        PermitSnapshots often = snapshots(Duration.ofMillis(10));
+        often.start();
+        Awaitility.await("readings").until(() -> often.sum("orders", SemaphoreStatus::held) == 2 && readings.get() > 2);
+
+        often.stop();
+        Awaitility.await("the end of a reading under way").until(() -> {
+            int before = readings.get();
+            Thread.sleep(100);
+            return readings.get() == before;
+        });
     }
 
     /** A database that hangs must not keep the application from being stopped. */
     @Test
-    void endAlthoughAReadingHangs() throws InterruptedException {
+    void aStopDoesNotWaitForAReadingThatHangs() throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
         CountDownLatch hangs = new CountDownLatch(1);
         duringAReading.set(() -> {
@@ -92,12 +107,8 @@ class PermitSnapshotsTests {
 
         snapshots.stop();
 
-        awaitNoThread();
-    }
-
-    /** An executor has terminated shortly before its last thread has. */
-    private void awaitNoThread() {
-        Awaitility.await("the end of the thread").until(() -> threads.stream().noneMatch(Thread::isAlive));
+        assertThat(snapshots.isRunning()).isFalse();
+        assertThat(held()).isNaN();
     }
 
     private double held() {
@@ -118,11 +129,13 @@ class PermitSnapshotsTests {
                 });
     }
 
-    private ThreadFactory threads() {
-        return task -> {
-            Thread thread = new Thread(task, "readings");
-            threads.add(thread);
-            return thread;
-        };
+    private PermitSnapshots snapshots(Duration interval) {
+        return new PermitSnapshots(
+                admin(),
+                names(),
+                interval,
+                threads,
+                (each, task) ->
+                        threads.scheduleWithFixedDelay(task, each.toNanos(), each.toNanos(), TimeUnit.NANOSECONDS));
     }
 }
