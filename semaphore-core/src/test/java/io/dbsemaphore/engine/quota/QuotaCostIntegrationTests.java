@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -31,8 +32,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an instance costs the database while its callers use permits at full speed. */
+/**
+ * What an instance costs the database while its callers use permits at full speed. On a machine without CPU to spare, permits are confirmed
+ * too late, and go back: {@code .ci/run} measures while it runs nothing else.
+ */
 @Slow
+@Tag("alone")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class QuotaCostIntegrationTests extends ReuseFixture {
 
@@ -91,8 +96,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
     /**
      * All statements of the instance, with commits and heartbeats. Four threads hold the permits, and in turn release each one and
      * acquire it again: up to two thousand times a second, or twenty times as often. A permit that was confirmed too late goes back, and is
-     * granted again by ten statements. On a machine without CPU to spare that happens to many: where fewer than six and a half of the
-     * eight confirmations a second were made, only the statements of a grant are bounded.
+     * granted again by ten statements.
      */
     @Measured
     @ParameterizedTest
@@ -136,7 +140,7 @@ class QuotaCostIntegrationTests extends ReuseFixture {
             assertThat(cost.confirmations())
                     .as("confirmations a second: %s", cost)
                     .isGreaterThan(3);
-            assertThat(cost.confirmations() < 6.5 ? 0 : cost.grants() + cost.releases())
+            assertThat(cost.grants() + cost.releases())
                     .as("grants and releases a second: %s", cost)
                     .isLessThanOrEqualTo(20);
             assertThat(cost.statements()).as("statements a second: %s", cost).isBetween(1.0, 20.0 + 10 * cost.grants());
