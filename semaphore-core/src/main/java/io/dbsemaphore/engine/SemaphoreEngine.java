@@ -120,11 +120,8 @@ public final class SemaphoreEngine implements AutoCloseable {
             DaemonThreads threads) {
         this(
                 dataSource,
-                settings,
-                patterns,
-                semaphoreListeners,
-                ownerLiveness,
-                threads,
+                new RunContext.Configuration(
+                        settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
                 script -> {},
                 Duration.ZERO,
                 admin -> {});
@@ -133,18 +130,15 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     private SemaphoreEngine(
             DataSource dataSource,
-            SemaphoreSettings settings,
-            SemaphorePatterns patterns,
-            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
-            Supplier<List<OwnerLiveness>> ownerLiveness,
-            DaemonThreads threads,
+            RunContext.Configuration configuration,
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
-        configuration = new RunContext.Configuration(
-                settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads);
+        this.configuration = configuration;
         admin = adminOf(this::open);
-        DatabaseThreads databaseThreads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS), threads);
+        SemaphoreSettings settings = configuration.settings();
+        DatabaseThreads databaseThreads =
+                new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS), configuration.threads());
         first = new FutureTask<>(() -> openFirst(
                 EngineDatabase.open(dataSource, settings, tableCreation, schemaWait, databaseThreads), onceOpen));
         databaseThreads.execute(first);
@@ -178,11 +172,12 @@ public final class SemaphoreEngine implements AutoCloseable {
             Consumer<SemaphoreAdmin> onceOpen) {
         return new SemaphoreEngine(
                 dataSource,
-                settings,
-                patterns,
-                semaphoreListeners,
-                ownerLiveness,
-                new DaemonThreads(),
+                new RunContext.Configuration(
+                        settings,
+                        patterns,
+                        new ListenerNotifier(semaphoreListeners),
+                        ownerLiveness,
+                        new DaemonThreads()),
                 tableCreation,
                 schemaWait,
                 onceOpen);
