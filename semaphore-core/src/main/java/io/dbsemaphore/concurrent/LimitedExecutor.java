@@ -3,9 +3,14 @@ package io.dbsemaphore.concurrent;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs at most a number of tasks at a time in a pool that others use, too. Further tasks wait without a thread. */
 public final class LimitedExecutor implements Executor {
+
+    private static final Logger log = LoggerFactory.getLogger(LimitedExecutor.class);
 
     private final Executor pool;
     private final Queue<Runnable> waiting = new ArrayDeque<>();
@@ -25,27 +30,22 @@ public final class LimitedExecutor implements Executor {
             }
             free--;
         }
-        begin(task);
+        pool.execute(() -> runAll(task));
     }
 
-    private void begin(Runnable task) {
-        pool.execute(() -> {
+    private void runAll(Runnable first) {
+        for (Runnable task = first; task != null; task = next()) {
             try {
                 task.run();
-            } finally {
-                beginNext();
+            } catch (Throwable failure) {
+                UnexpectedErrors.survive(log, "Code of the application", failure);
             }
-        });
+        }
     }
 
-    private void beginNext() {
-        Runnable next;
-        synchronized (this) {
-            next = waiting.poll();
-            free += next == null ? 1 : 0;
-        }
-        if (next != null) {
-            begin(next);
-        }
+    private synchronized @Nullable Runnable next() {
+        Runnable next = waiting.poll();
+        free += next == null ? 1 : 0;
+        return next;
     }
 }

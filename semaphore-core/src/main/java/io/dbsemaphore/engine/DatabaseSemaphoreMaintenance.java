@@ -84,7 +84,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             if (!closed) {
                 log.debug("The {} is done: {}", name, task.getAsInt());
             }
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
             if (!closed) {
                 log.warn("The {} failed; it is tried again at its next time", name, failure);
             }

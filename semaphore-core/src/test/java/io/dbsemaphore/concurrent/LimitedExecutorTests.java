@@ -1,9 +1,9 @@
 package io.dbsemaphore.concurrent;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -85,15 +85,30 @@ class LimitedExecutorTests {
     void afterTheEndOfThePoolATaskRunsOnTheThreadThatSubmitsIt() {
         pool.shutdown();
         LimitedExecutor one = new LimitedExecutor(pool, 1);
-        AtomicInteger runs = new AtomicInteger();
+        List<Thread> threads = new ArrayList<>();
 
-        assertThatThrownBy(() -> one.execute(() -> {
-                    throw new IllegalStateException("as expected by this test");
-                }))
-                .isInstanceOf(IllegalStateException.class);
-        one.execute(runs::incrementAndGet);
+        one.execute(() -> {
+            throw new IllegalStateException("as expected by this test");
+        });
+        one.execute(() -> threads.add(Thread.currentThread()));
 
-        assertThat(runs).hasValue(1);
+        assertThat(threads).containsExactly(Thread.currentThread());
+    }
+
+    /** A stop refuses all callers that wait, and each completion is a task. */
+    @Test
+    void tasksThatWaitWhenThePoolEndsStillRunHoweverManyThereAre() throws InterruptedException {
+        LimitedExecutor one = new LimitedExecutor(pool, 1);
+        CountDownLatch all = new CountDownLatch(100_000);
+        one.execute(this::block);
+        for (int i = 0; i < 100_000; i++) {
+            one.execute(all::countDown);
+        }
+
+        pool.shutdown();
+        end.countDown();
+
+        assertThat(all.await(LONG, TimeUnit.SECONDS)).as("all have run").isTrue();
     }
 
     private void block() {

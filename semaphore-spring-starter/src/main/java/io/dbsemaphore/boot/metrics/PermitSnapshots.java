@@ -121,7 +121,7 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
             long readAt = System.nanoTime();
             last = new Snapshot(
                     admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))), readAt);
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
             log.debug("The status of the semaphores could not be read", failure);
         }
     }
