@@ -147,7 +147,7 @@ public class AcquireState {
         return arrivedAt != UNKNOWN;
     }
 
-    /** Sets the place of the acquire since it is refused; one that was refused before keeps its place. */
+    /** Sets the place when the acquire is first refused, or joins the queue unasked; later calls have no effect. */
     public void setPlace(Place refused) {
         place = wasRefused() ? place : refused;
     }
@@ -157,7 +157,7 @@ public class AcquireState {
         return place;
     }
 
-    /** Whether the acquire was refused, so that its caller waits or has waited. */
+    /** Whether the acquire has a place: it was refused, or joined the queue unasked, so that its caller waits or has waited. */
     public boolean wasRefused() {
         return !place.equals(Place.NONE);
     }

@@ -8,7 +8,8 @@ import java.util.Comparator;
 /**
  * The place of a waiting caller in the order of all instances' callers: the smaller one is served first.
  *
- * @param startTag the value compared first; the same for all callers, so that the time decides; another order would use different values
+ * @param startTag the value compared first; the same for all callers, so that the time decides; another order would use different values,
+ *     and would have to store them for other instances: {@code WaiterTable} stores only the times, which must not decrease
  * @param firstRefusedAt when the caller came, or if that is not known, when the database first refused it: microseconds since 1970 by the
  *     database's clock
  */

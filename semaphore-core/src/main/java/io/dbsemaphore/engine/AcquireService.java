@@ -237,6 +237,7 @@ final class AcquireService {
             return CompletableFuture.anyOf(retry, left).whenComplete((none, failure) -> timeout.cancel(false));
         }
 
+        /** Also if the time is over: the acquire is then cancelled at once, which says why. */
         private CompletableFuture<AcquireResult> tryAgain(@Nullable Object none, @Nullable Throwable failure) {
             if (failure != null) {
                 throw CallerExceptions.of(cause(failure));

@@ -107,8 +107,8 @@ public final class BatchTransaction {
     }
 
     /**
-     * Decides the acquires of a batch, in order, each with an outcome of its own. On the thread of the caller,
-     * which is one of the library.
+     * Decides the acquires of a batch, in order, each with an outcome of its own. Runs on the calling thread,
+     * which belongs to the library.
      *
      * @param source supplies the batch; called after a connection has been obtained
      * @throws PartialReleaseException if a piggy-backed release failed; nothing was changed

@@ -30,7 +30,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * from then on the caller waits for the decision only. The queue learns of it a moment later, under its lock ({@link #isWillingToWait}), and
  * does not let the acquire wait for permits any more. When its caller has awaited the decision for long enough, the acquire is taken out of
  * the queue, and answered. One that is being written stays in its batch. It is first {@linkplain #isCancelled cancelled}, so that it is not
- * tried again, and half a second later {@linkplain #isAbandoned abandoned}: its caller is answered, and a grant is undone.
+ * tried again unless its commit is not answered, and half a second later {@linkplain #isAbandoned abandoned}: its caller is answered, and a grant is undone.
  *
  * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is changed under the lock of the
  * {@link WorkQueue}, except for the end of the wait. {@link AcquireDeadlines} reads fields without the lock, after it has asked the queue about the acquire.

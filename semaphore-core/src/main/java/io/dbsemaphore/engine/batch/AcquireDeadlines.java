@@ -14,24 +14,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried once more. A caller that was
- * refused before is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction
- * has locked; another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An
- * acquire without a wait time has only the decision timeout, counted from the call.
+ * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried at once, without waiting for
+ * permits any more. A caller that was refused before is answered shortly after that, and so is a caller for which there is no connection,
+ * or whose row another transaction has locked; another decision in flight is awaited for the decision timeout, also if a conflict with
+ * another transaction delays it. An acquire without a wait time has only the decision timeout, counted from the call.
  *
  * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. It is not tried
- * again, and the outcome of that attempt is its answer. If there is none half a second after the decision timeout, the caller is told that
- * the outcome is unknown, and a grant is undone.
+ * again, and the outcome of that attempt is its answer, unless its commit is not answered: then another attempt finds the outcome. If there
+ * is none half a second after the decision timeout, the caller is told that the outcome is unknown, and a grant is undone.
  */
 final class AcquireDeadlines {
 
-    /** How long the last attempt may take to begin, and to end if the caller was refused before. */
+    /** How long after the wait time the last attempt is awaited in any case; then also how often it is checked whether to wait longer. */
     private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
 
     /** How long after its submission the first attempt of an acquire may begin, however short the wait time is. */
     private static final long FIRST_ATTEMPT = Duration.ofSeconds(1).toNanos();
 
-    /** How long a decision that is being written is awaited after the decision timeout. */
+    /** How long a decision that is being written is awaited after the decision timeout: about half a second. {@link Settlement} relies on it. */
     static final Duration BEING_WRITTEN = Duration.ofMillis(480);
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
@@ -154,8 +154,8 @@ final class AcquireDeadlines {
     }
 
     /**
-     * Whether there is no answer of the database from an earlier attempt, and a decision is in flight, or may still begin, since the
-     * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed. Neither is a commit whose
+     * Whether to wait longer: the database has not answered yet, and an attempt is in flight, or may still begin because the wait time
+     * was short. A conflict is no answer: the next attempt may succeed. Neither is a commit whose
      * answer was lost: the next attempt finds the outcome.
      */
     private boolean isWorthWaiting(Acquire acquire, long now) {

@@ -28,17 +28,17 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * Settles the transactions of acquires and releases: decides the outcome of each of them.
  *
- * <p><b>An acquire</b> is answered, waits for permits, or is tried again. The members of a batch that fails are tried again one by one, so
- * that only the caller whose acquire causes a failure sees it. After a {@linkplain ConflictBackOff conflict} the batch is tried again as
- * a whole: smaller batches would conflict more often. A caller that does not wait is tried again alone after some conflicts, in case
- * that another member causes them.
+ * <p><b>An acquire</b> is answered, waits for permits, or is tried again. If a member of a batch may have caused its failure, they are
+ * tried again one by one, so that only the caller whose acquire causes it sees it. After a {@linkplain ConflictBackOff conflict}, or while the
+ * database is unreachable, none of them is the cause, and they may share a batch again: smaller batches would conflict more often. A caller
+ * that does not wait is tried again alone after some conflicts, in case another member causes them.
  *
- * <p><b>A release</b> is answered, or tried again by a transaction of releases only: alone, if a batch that contained it has failed, and
- * after a pause, if another transaction has locked it.
+ * <p><b>A release</b> is answered, or tried again by a transaction of releases only: alone, if a transaction of several
+ * releases has failed for a reason other than a lock or a lost connection, and after a pause, if another transaction has locked it.
  *
- * <p><b>An unknown outcome.</b> After a commit that was not answered, the acquires that were being written may have been granted, and
- * are marked ({@link Acquire#isOutcomeUnknown}) until an attempt of the same acquire has found the outcome. They also keep their claim
- * until then, unless an attempt finds a row locked, perhaps by the lost transaction: from then on they can be withdrawn, and are undone.
+ * <p><b>An unknown outcome.</b> After a commit that was not answered, every claimed acquire may have been granted, and
+ * is marked ({@link Acquire#isOutcomeUnknown}) until an attempt of the same acquire has found the outcome. It also keeps its claim
+ * until then, unless an attempt finds a row locked, perhaps by the lost transaction: from then on it can be withdrawn, and is undone.
  * Such an acquire is tried again also if the queue is closed or the acquire cancelled, and is not answered by a former refusal. If there
  * is no further attempt, the grant has to be undone: by the caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the
  * thread that ran the transaction ({@link Result#toUndo}).

@@ -53,7 +53,10 @@ final class WaitQueues {
     /** The permits that an exclusive caller waits for: the capacity may be raised meanwhile. */
     private static final long WHOLE_CAPACITY = Integer.MAX_VALUE;
 
-    /** How many callers that cannot be served a scan skips, at the beginning and where the last scan ended. */
+    /**
+     * How many callers that cannot be served each scan skips: from the first one, from the first one of one semaphore, and from where the
+     * last scan ended.
+     */
     private static final int MAX_PASSED = 16;
 
     /** The longest interval between polls of an instance that is next, or the one after it. */
@@ -254,7 +257,7 @@ final class WaitQueues {
             }
         }
 
-        /** Whether another instance was granted permits since the last call that the next caller lacks. */
+        /** Whether, since the last call, another instance was granted permits that the next caller lacks. */
         private boolean takeGrantedElsewhere() {
             boolean granted = grantedElsewhere;
             grantedElsewhere = false;
@@ -273,7 +276,7 @@ final class WaitQueues {
             return next == null ? 0 : elsewhere.instancesAhead(next.place(), isWindowOpen());
         }
 
-        /** The time until others were granted what the next caller lacks, if they go on; {@link Long#MAX_VALUE} if they do not. */
+        /** The time until others have been granted as many permits as the next caller lacks, at their present rate; or {@link Long#MAX_VALUE}. */
         private long nanosToTurn() {
             long missing = missing();
             long elapsed = clock.now() - grantsSince;

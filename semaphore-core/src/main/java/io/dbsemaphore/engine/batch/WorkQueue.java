@@ -368,7 +368,8 @@ final class WorkQueue {
     record HandoverResult(HandoverOutcome outcome, @Nullable Acquire acquire, boolean woken) {}
 
     /**
-     * Hands permits that a caller of this JVM has released to the first caller that waits for them, if that agrees in the terms.
+     * Hands permits that a caller of this JVM has released to the first caller for which permits are withheld now, if its terms match and no other
+     * instance is ahead.
      *
      * @param answer for the waiting caller
      * @return the outcome; the caller {@linkplain Acquire#complete completes} the acquire that got them
@@ -408,7 +409,7 @@ final class WorkQueue {
 
     /**
      * Cancels an acquire; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits, and is not tried
-     * again: if it is being written, the outcome of that attempt is its answer. Others may have to be tried now.
+     * again: if it is being written, the outcome of that attempt is its answer, unless its commit is not answered. Others may have to be tried now.
      *
      * @return true when no attempt writes for the acquire, now or later, while an earlier one may have, if its {@linkplain
      *     Acquire#isOutcomeUnknown() outcome is unknown}; false when it is answered, or being written
@@ -554,7 +555,11 @@ final class WorkQueue {
         return waitQueues.takeGrantedElsewhere();
     }
 
-    /** The time after which the poller should look at the database again, if it should after this time while nothing happens. */
+    /**
+     * The time until the next poll.
+     *
+     * @param sinceChange the interval while nothing happens
+     */
     synchronized Duration pollAfter(Duration sinceChange) {
         return waitQueues.pollAfter(sinceChange);
     }

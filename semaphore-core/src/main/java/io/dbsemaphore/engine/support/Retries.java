@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retries a whole transaction, commit included, after a conflict with another one. The pauses are short and have jitter, so that
+ * Retries a whole transaction, commit included, after a conflict with another one or a lost connection. The pauses are short and have jitter, so that
  * transactions that failed together do not conflict again. Interrupts are ignored, and the thread's interrupt flag is kept.
  */
 public final class Retries {
