@@ -7,6 +7,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What an operator does with the page, in a real browser, while two instances are at work. */
+@Slow
 class OperatorIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A thousand semaphores, and ten thousand holders of one of them. */
+@Slow
 class ScaleIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(30);
