@@ -15,15 +15,11 @@ import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.quota.Quota;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
 import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.AvailabilityTransactions.Confirmation;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -39,8 +35,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -81,17 +75,9 @@ final class Quotas {
     /** How long a refused caller waits for chunks that go back. */
     private static final long MAX_WAIT_SECONDS = 5;
 
-    private final SemaphoreSettings settings;
-    private final AcquireFactory acquireFactory;
-    private final GroupCommit commit;
+    private final RunContext run;
     private final ReleaseService releases;
-    private final AvailabilityTransactions transactions;
-    private final long instance;
-    private final ListenerNotifier listeners;
     private final ReusedGrant.Operations operations;
-    private final KeepAlive keepAlive;
-    private final ScheduledExecutorService scheduler;
-    private final Executor database;
     private final long checkNanos;
     private final boolean disabled;
     private final ConcurrentMap<String, Quota> quotas = new ConcurrentHashMap<>();
@@ -100,36 +86,12 @@ final class Quotas {
     private final AtomicBoolean checking = new AtomicBoolean();
     private final AtomicBoolean confirming = new AtomicBoolean();
 
-    /**
-     * Creates it without quotas.
-     *
-     * @param instance the id of this instance
-     * @param database its threads may wait for the database
-     */
-    Quotas(
-            SemaphoreSettings settings,
-            AcquireFactory acquireFactory,
-            GroupCommit commit,
-            ReleaseService releases,
-            AvailabilityTransactions transactions,
-            long instance,
-            ListenerNotifier listeners,
-            ReusedGrant.Operations operations,
-            KeepAlive keepAlive,
-            ScheduledExecutorService scheduler,
-            Executor database) {
-        this.settings = settings;
-        this.acquireFactory = acquireFactory;
-        this.commit = commit;
+    /** Creates it without quotas. */
+    Quotas(RunContext run, ReleaseService releases, ReusedGrant.Operations operations) {
+        this.run = run;
         this.releases = releases;
-        this.transactions = transactions;
-        this.instance = instance;
-        this.listeners = listeners;
         this.operations = operations;
-        this.keepAlive = keepAlive;
-        this.scheduler = scheduler;
-        this.database = database;
-        Optional<Duration> shortest = settings.get(SemaphoreSettings.REUSE).values().stream()
+        Optional<Duration> shortest = run.settings.get(SemaphoreSettings.REUSE).values().stream()
                 .filter(reuse -> !reuse.isZero())
                 .min(Duration::compareTo);
         this.disabled = shortest.isEmpty();
@@ -149,14 +111,14 @@ final class Quotas {
         }
         request.externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
         long startedAt = System.nanoTime();
-        ReuseTerms terms = acquireFactory
+        ReuseTerms terms = run.acquireFactory
                 .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
                 .orElse(null);
         Quota quota = terms == null ? null : quotas.get(terms.name());
-        if (terms == null || quota == null || commit.isAwaited(terms.name())) {
+        if (terms == null || quota == null || run.commit.isAwaited(terms.name())) {
             return null;
         }
-        acquireFactory.checkHostTransaction(request);
+        run.acquireFactory.checkHostTransaction(request);
         return take(quota, terms, startedAt, false);
     }
 
@@ -173,7 +135,8 @@ final class Quotas {
         }
         ReusedGrant grant = beginUse(chunk);
         Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
-        listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, refusedAtFirst)));
+        run.listeners.tell(
+                listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, refusedAtFirst)));
         return new AcquireResult.Granted(grant);
     }
 
@@ -182,7 +145,7 @@ final class Quotas {
         if (disabled) {
             return;
         }
-        ReuseTerms terms = acquireFactory
+        ReuseTerms terms = run.acquireFactory
                 .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
                 .orElse(null);
         acquire.command().permits().keySet().forEach(name -> {
@@ -226,7 +189,7 @@ final class Quotas {
     @Nullable AcquireResult takeIdle(Acquire acquire) {
         ReuseTerms terms = acquire.reuseTerms();
         Quota quota = terms == null ? null : quotas.get(terms.name());
-        return terms == null || quota == null || commit.isAwaited(terms.name())
+        return terms == null || quota == null || run.commit.isAwaited(terms.name())
                 ? null
                 : take(quota, terms, acquire.call().startedAt(), acquire.wasRefused());
     }
@@ -244,7 +207,7 @@ final class Quotas {
             if (quota != null
                     && (clearOthers(quota, acquire.reuseTerms())
                             || quota.hasReturnsSince(asOf)
-                            || (quota.hasUnused() && !commit.isAwaited(shortage.name())))) {
+                            || (quota.hasUnused() && !run.commit.isAwaited(shortage.name())))) {
                 returns.add(quota.returns());
             }
         }
@@ -253,7 +216,7 @@ final class Quotas {
         }
         CompletableFuture<Object> end = CompletableFuture.anyOf(allOf(returns.stream()), closed);
         if (!end.isDone()) {
-            var unused = scheduler.schedule(() -> end.complete(true), MAX_WAIT_SECONDS, TimeUnit.SECONDS);
+            var unused = run.scheduler.schedule(() -> end.complete(true), MAX_WAIT_SECONDS, TimeUnit.SECONDS);
         }
         return end;
     }
@@ -300,7 +263,7 @@ final class Quotas {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         if (before == ReusedGrant.State.HELD && keep(grant.chunk())) {
-            listeners.tell(listener -> listener.released(
+            run.listeners.tell(listener -> listener.released(
                     new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
             return ReleaseOutcome.RELEASED;
         }
@@ -348,9 +311,9 @@ final class Quotas {
             return false;
         }
         HandoverOutcome outcome = HandoverOutcome.NOBODY_WAITS;
-        if (commit.isAwaited(chunk.terms().name())) {
+        if (run.commit.isAwaited(chunk.terms().name())) {
             chunk.state().setForWork(true);
-            outcome = commit.handOver(
+            outcome = run.commit.handOver(
                     chunk.terms(),
                     new Acquire.Answer(new GrantOutcome.Granted(chunk.state().grant(), false), System.nanoTime(), 0));
         }
@@ -375,7 +338,7 @@ final class Quotas {
 
     private void serveWaiting(String name, Quota quota) {
         boolean any = true;
-        while (any && (closed.isDone() || commit.isAwaited(name))) {
+        while (any && (closed.isDone() || run.commit.isAwaited(name))) {
             any = clear(quota, chunk -> true);
         }
     }
@@ -394,7 +357,7 @@ final class Quotas {
         quota.addReturn(returned);
         List<Chunk> taken = idle.get();
         var unused = allOf(taken.stream()
-                        .filter(chunk -> !commit.isAwaited(chunk.terms().name()) || !passOn(chunk))
+                        .filter(chunk -> !run.commit.isAwaited(chunk.terms().name()) || !passOn(chunk))
                         .map(this::giveBack))
                 .whenComplete((none, failure) -> returned.complete(true));
         taken.stream()
@@ -437,7 +400,7 @@ final class Quotas {
 
     private void beginChecks() {
         if (!closed.isDone() && checking.compareAndSet(false, true)) {
-            var unused = scheduler.schedule(this::check, checkNanos, TimeUnit.NANOSECONDS);
+            var unused = run.scheduler.schedule(this::check, checkNanos, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -452,7 +415,8 @@ final class Quotas {
                     .forEach(this::remove);
             quotas.keySet()
                     .forEach(each -> quotas.computeIfPresent(
-                            each, (name, quota) -> quota.isForgotten(now) && !commit.isAwaited(name) ? null : quota));
+                            each,
+                            (name, quota) -> quota.isForgotten(now) && !run.commit.isAwaited(name) ? null : quota));
         } catch (Throwable failure) {
             UnexpectedErrors.survive(log, "The check of permits that are reused", failure);
         }
@@ -464,7 +428,7 @@ final class Quotas {
 
     private void clearDue() {
         long now = System.nanoTime();
-        quotas.forEach((name, quota) -> clear(quota, chunk -> commit.isAwaited(name) || quota.isDue(chunk, now)));
+        quotas.forEach((name, quota) -> clear(quota, chunk -> run.commit.isAwaited(name) || quota.isDue(chunk, now)));
     }
 
     /**
@@ -478,7 +442,7 @@ final class Quotas {
                 .toList();
         if (chunks.stream().anyMatch(chunk -> chunk.quota().isToBeConfirmed(chunk, now))
                 && confirming.compareAndSet(false, true)) {
-            keepAlive.execute("confirmation", () -> {
+            run.keepAlive.execute("confirmation", () -> {
                 try {
                     confirm(chunks);
                 } finally {
@@ -493,7 +457,7 @@ final class Quotas {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
         quotas.forEach((name, quota) -> {
-            if (commit.isAwaited(name) && !settings.get(SemaphoreSettings.FAIR).of(name)) {
+            if (run.commit.isAwaited(name) && !run.settings.get(SemaphoreSettings.FAIR).of(name)) {
                 quota.refusedHere();
             }
             Duration validFor = quota.mark(now);
@@ -502,9 +466,11 @@ final class Quotas {
             }
         });
         if (!marks.isEmpty()) {
-            database.execute(() -> {
+            run.databaseThreads().execute(() -> {
                 try {
-                    transactions.mark(marks, instance, settings.get(SemaphoreSettings.OWNER));
+                    run.persistence
+                            .availabilityTransactions()
+                            .mark(marks, run.lease.id(), run.settings.get(SemaphoreSettings.OWNER));
                 } catch (RuntimeException failure) {
                     log.debug("Other instances were not told that callers of this one were refused", failure);
                 }
@@ -520,7 +486,8 @@ final class Quotas {
             asked.put(chunk.terms().name(), chunk.quota());
         });
         long asOf = System.nanoTime();
-        Confirmation confirmation = transactions.confirm(requests, asked.keySet(), instance);
+        Confirmation confirmation =
+                run.persistence.availabilityTransactions().confirm(requests, asked.keySet(), run.lease.id());
         asked.forEach((name, quota) -> {
             quota.observe(
                     confirmation.awaited().contains(name),
@@ -535,12 +502,12 @@ final class Quotas {
                 .forEach(chunk -> chunk.confirm(asOf));
         clearDue();
         if (!confirmation.awaited().isEmpty()) {
-            commit.pollNow(); // reads whose turn it is, for the permits that are released here
+            run.commit.pollNow(); // reads whose turn it is, for the permits that are released here
         }
     }
 
     private Duration reuseOf(String name) {
-        return settings.get(SemaphoreSettings.REUSE).of(name);
+        return run.settings.get(SemaphoreSettings.REUSE).of(name);
     }
 
     private Quota known(String name) {
@@ -550,7 +517,7 @@ final class Quotas {
     }
 
     private Quota newQuota(String name) {
-        return new Quota(reuseOf(name), settings.get(SemaphoreSettings.FAIR).of(name));
+        return new Quota(reuseOf(name), run.settings.get(SemaphoreSettings.FAIR).of(name));
     }
 
     /** Whether a use of a chunk of this JVM has, or had, this external id, or that of its request. */

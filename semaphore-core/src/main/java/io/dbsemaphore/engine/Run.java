@@ -62,18 +62,7 @@ final class Run extends RunContext {
             ReusedGrant.Operations uses) {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
-        quotas = new Quotas(
-                settings,
-                acquireFactory,
-                commit,
-                releases,
-                persistence.availabilityTransactions(),
-                lease.id(),
-                listeners,
-                uses,
-                keepAlive,
-                scheduler,
-                databaseThreads());
+        quotas = new Quotas(this, releases, uses);
         patterns = new PatternSemaphoreCreator(this, configuration.patterns());
         acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);
