@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,11 +39,11 @@ public record StoredGrant(
         permits = List.copyOf(permits);
     }
 
-    /** The number of permits, by semaphore. */
+    /** The number of permits, by semaphore, ordered by name; unmodifiable. */
     public Map<String, Integer> counts() {
-        Map<String, Integer> counts = new HashMap<>();
+        SortedMap<String, Integer> counts = new TreeMap<>();
         permits.forEach(permit -> counts.put(permit.name(), permit.count()));
-        return counts;
+        return Collections.unmodifiableSortedMap(counts);
     }
 
     /**

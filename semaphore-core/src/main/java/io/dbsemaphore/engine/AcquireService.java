@@ -328,7 +328,7 @@ final class AcquireService {
             keepAlive(state, chunk::user, terms.maxHold().plus(chunk.quota().lifeOf(terms)), answer);
             return firstUse;
         }
-        PermitGrant grant = new GrantHandle(state, granted.replayed(), run.operations);
+        GrantHandle grant = new GrantHandle(state, granted.replayed(), run.operations);
         if (acquire.command().isKeptAlive()) {
             keepAlive(
                     state,
@@ -336,13 +336,13 @@ final class AcquireService {
                     run.acquireFactory.maxHold(acquire.call().request()),
                     answer);
         } else {
-            run.keepAlive.watch(state, grant); // unless an earlier acquire keeps it alive
+            run.keepAlive.watch(grant); // unless an earlier acquire keeps it alive
         }
         return grant;
     }
 
     private void keepAlive(
-            HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, Acquire.Answer answer) {
+            HeldGrant state, Supplier<? extends @Nullable GrantHandle> user, Duration maxHold, Acquire.Answer answer) {
         state.bindTo(run.lease, answer.epoch());
         run.keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
         run.keepAlive.confirm(state);

@@ -4,7 +4,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.quota.ReusedGrant;
@@ -21,7 +20,7 @@ import java.util.function.Supplier;
  * The operations on grants, on the current run of the engine, across its stops and starts. Acquires and releases are those of the run;
  * finds, renewals and checks are made here, and end grants that are found to be lost.
  */
-final class DatabasePermitManager implements PermitManager, GrantHandle.Operations, ReusedGrant.Operations {
+final class DatabasePermitManager implements PermitManager, GrantHandle.Operations {
 
     private final Supplier<Run> granting;
     private final Supplier<Run> current;
@@ -67,85 +66,74 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     @Override
     public ReleaseOutcome release(String externalId) {
         Run run = current.get();
-        return run.quotas.isKnown(externalId)
-                ? run.quotas.findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
-                : run.releases.release(externalId);
+        if (run.quotas.isKnown(externalId)) {
+            return run.quotas.findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED);
+        }
+        Optional<GrantHandle> handle =
+                run.held.find(externalId).map(this::handleOf).or(() -> findStored(run, externalId));
+        if (handle.isPresent()) {
+            return release(handle.get());
+        }
+        return run.retry.call(() -> run.persistence.holds().isKnown(externalId))
+                ? ReleaseOutcome.ALREADY_RELEASED
+                : ReleaseOutcome.NOT_FOUND;
     }
 
+    /** If that fails, the grant stays held and kept alive, so that the caller can release it later. */
     @Override
-    public ReleaseOutcome release(HeldGrant grant, PermitGrant handle) {
-        // on failure the grant stays held and kept alive, so that the caller can release it later
-        ReleaseService releases = current.get().releases;
-        return releases.release(grant, releases.eventOf(grant), handle);
-    }
-
-    @Override
-    public ReleaseOutcome release(ReusedGrant grant) {
-        return current.get().quotas.release(grant);
+    public ReleaseOutcome release(GrantHandle handle) {
+        Run run = current.get();
+        return handle instanceof ReusedGrant use ? run.quotas.release(use) : run.releases.release(handle);
     }
 
     @Override
     public Optional<PermitGrant> find(String externalId) {
         Run run = current.get();
-        return run.quotas.isKnown(externalId)
-                ? run.quotas
-                        .findUse(externalId)
-                        .filter(use -> findStored(
-                                        run, use.chunk().state().grant().externalId())
-                                .isPresent())
-                        .map(use -> use)
-                : findStored(run, externalId).map(state -> new GrantHandle(state, true, this));
+        return find(run, externalId)
+                .filter(handle -> !(handle instanceof ReusedGrant)
+                        || findStored(run, handle.stored().externalId()).isPresent())
+                .map(handle -> handle);
     }
 
-    private static Optional<HeldGrant> findStored(Run run, String externalId) {
+    /** The use with this external id if it is one of this JVM, otherwise the grant that the database has. */
+    private Optional<? extends GrantHandle> find(Run run, String externalId) {
+        return run.quotas.isKnown(externalId) ? run.quotas.findUse(externalId) : findStored(run, externalId);
+    }
+
+    private Optional<GrantHandle> findStored(Run run, String externalId) {
         long asOf = System.nanoTime();
-        return run.retry.call(() -> run.persistence.holds().find(externalId)).map(grant -> run.held.read(grant, asOf));
+        return run.retry
+                .call(() -> run.persistence.holds().find(externalId))
+                .map(grant -> handleOf(run.held.read(grant, asOf)));
+    }
+
+    private GrantHandle handleOf(HeldGrant state) {
+        return new GrantHandle(state, true, this);
     }
 
     @Override
     public PermitGrant renew(String externalId, Duration ttl) {
         Run run = current.get();
-        if (run.quotas.isKnown(externalId)) {
-            return useOf(run, externalId, Map.of()).renew(ttl);
-        }
         Duration checkedTtl = run.acquireFactory.checkTtl(ttl);
-        long asOf = System.nanoTime();
-        return run.retry
-                .call(() -> run.persistence.holds().renew(externalId, checkedTtl))
-                .map(grant -> renewed(run, grant, asOf))
-                .orElseThrow(() -> lost(run, externalId, Map.of()));
+        return require(run, externalId, Map.of()).renew(checkedTtl);
     }
 
     @Override
-    public void renew(HeldGrant state, PermitGrant handle, Duration ttl) {
+    public void renew(GrantHandle handle, Duration ttl) {
         Run run = current.get();
         Duration checkedTtl = run.acquireFactory.checkTtl(ttl);
-        PermitGrant unused = run.retry
-                .call(() -> {
-                    long asOf = System.nanoTime();
-                    return run.persistence
-                            .holds()
-                            .renew(state.grant(), checkedTtl)
-                            .map(grant -> {
-                                state.update(grant, asOf); // if another JVM has acquired it, only this handle knows it
-                                return renewed(run, grant, asOf);
-                            });
-                })
-                .orElseThrow(() -> lost(run, state, handle));
-    }
-
-    /** Renews a grant by the handle of its current use. No other use follows, since it would have this time to live. */
-    @Override
-    public void renew(ReusedGrant grant, Duration ttl) {
-        Duration checkedTtl = current.get().acquireFactory.checkTtl(ttl);
-        bind(grant);
-        renew(grant.chunk().state(), grant, checkedTtl);
-    }
-
-    private PermitGrant renewed(Run run, StoredGrant grant, long asOf) {
-        PermitGrant handle = new GrantHandle(run.held.refresh(grant, asOf), true, this);
-        run.keepAlive.reconsider(grant.requestId());
-        return handle;
+        bind(handle); // another use would have this time to live
+        Supplier<Optional<HeldGrant>> renewal = () -> {
+            long asOf = System.nanoTime();
+            return run.persistence.holds().renew(handle.stored(), checkedTtl).map(grant -> {
+                handle.state().update(grant, asOf); // if another JVM has acquired it, only this handle knows it
+                return run.held.refresh(grant, asOf);
+            });
+        };
+        if (run.retry.call(renewal).isEmpty()) {
+            throw lost(run, handle);
+        }
+        run.keepAlive.reconsider(handle.stored().requestId());
     }
 
     @Override
@@ -156,57 +144,37 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     @Override
     public void requireHeld(PermitGrant grant) {
         Run run = current.get();
-        if (grant instanceof ReusedGrant use) {
-            requireHeld(run, use);
-        } else if (run.quotas.isKnown(grant.externalId())) { // a decorated one
-            requireHeld(run, useOf(run, grant.externalId(), grant.permits()));
-        } else {
-            HeldGrant state = grant instanceof GrantHandle handle && handle.isOf(this)
-                    ? handle.state()
-                    : findStored(run, grant.externalId())
-                            .orElseThrow(() -> lost(run, grant.externalId(), grant.permits()));
-            requireHeld(run, state, grant);
+        // that of a decorated one is found by its id; the id of a use says nothing to another engine
+        GrantHandle handle = grant instanceof GrantHandle own && (own.isOf(this) || own instanceof ReusedGrant)
+                ? own
+                : require(run, grant.externalId(), grant.permits());
+        bind(handle); // the end of a use waits for the caller's transaction: another use would begin while that is open
+        if (!run.database.heldCheck().lockIfHeld(handle.stored())) {
+            throw lost(run, handle);
         }
     }
 
-    /**
-     * Checks the grant by the handle of a use, which must not have ended. The end of that use is written to the database, so that
-     * it waits for the caller's transaction: another use would begin while that is still open.
-     */
-    private void requireHeld(Run run, ReusedGrant use) {
-        bind(use);
-        requireHeld(run, use.chunk().state(), use);
-    }
-
-    private void requireHeld(Run run, HeldGrant state, PermitGrant handle) {
-        if (!run.database.heldCheck().lockIfHeld(state.grant())) {
-            throw lost(run, state, handle);
+    private GrantHandle require(Run run, String externalId, Map<String, Integer> permits) {
+        Optional<? extends GrantHandle> handle = find(run, externalId);
+        if (handle.isEmpty()) {
+            if (!run.quotas.isKnown(externalId)) {
+                run.lose(externalId);
+            }
+            throw new PermitLostException(externalId, permits);
         }
+        return handle.get();
     }
 
-    private static ReusedGrant useOf(Run run, String externalId, Map<String, Integer> permits) {
-        return run.quotas.findUse(externalId).orElseThrow(() -> new PermitLostException(externalId, permits));
-    }
-
-    private static void bind(ReusedGrant use) {
-        if (!use.bind()) {
+    /** If it is the handle of a use, which must not have ended, its end is written to the database before another use begins. */
+    private static void bind(GrantHandle handle) {
+        if (handle instanceof ReusedGrant use && !use.bind()) {
             throw new PermitLostException(use.externalId(), use.permits());
         }
     }
 
-    private static PermitLostException lost(Run run, String externalId, Map<String, Integer> permits) {
-        run.lose(externalId);
-        return new PermitLostException(externalId, permits);
-    }
-
     /** Ends the grant, also for the handles of another acquire in this JVM, and explains to the caller that it is lost. */
-    private PermitLostException lost(Run run, HeldGrant state, PermitGrant handle) {
-        run.keepAlive.lose(state, handle);
-        StoredGrant lost = state.grant();
-        run.held
-                .find(lost.externalId())
-                .filter(other -> other.grant().requestId() == lost.requestId())
-                .ifPresent(other -> run.keepAlive.lose(other, new GrantHandle(other, true, this)));
+    private static PermitLostException lost(Run run, GrantHandle handle) {
+        run.keepAlive.lose(handle);
         return new PermitLostException(handle.externalId(), handle.permits());
     }
 }

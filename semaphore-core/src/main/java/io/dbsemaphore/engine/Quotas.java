@@ -15,6 +15,7 @@ import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.quota.Quota;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
@@ -77,7 +78,6 @@ final class Quotas {
 
     private final RunContext run;
     private final ReleaseService releases;
-    private final ReusedGrant.Operations operations;
     private final long checkNanos;
     private final boolean disabled;
     private final ConcurrentMap<String, Quota> quotas = new ConcurrentHashMap<>();
@@ -87,10 +87,9 @@ final class Quotas {
     private final AtomicBoolean confirming = new AtomicBoolean();
 
     /** Creates it without quotas. */
-    Quotas(RunContext run, ReleaseService releases, ReusedGrant.Operations operations) {
+    Quotas(RunContext run, ReleaseService releases) {
         this.run = run;
         this.releases = releases;
-        this.operations = operations;
         Optional<Duration> shortest = run.settings.get(SemaphoreSettings.REUSE).values().stream()
                 .filter(reuse -> !reuse.isZero())
                 .min(Duration::compareTo);
@@ -252,7 +251,7 @@ final class Quotas {
     }
 
     ReusedGrant beginUse(Chunk chunk) {
-        return new ReusedGrant(chunk, operations);
+        return new ReusedGrant(chunk, run.operations);
     }
 
     /** Ends a use. The chunk goes to the next caller, or back to the database. */
@@ -275,21 +274,17 @@ final class Quotas {
         try {
             grant.endWithGrant();
             remove(grant.chunk());
-            return releases.release(grant.chunk().state(), eventOf(grant), grant);
+            return releases.release(grant);
         } finally {
             returned.complete(true);
         }
     }
 
-    private static Consumer<SemaphoreListener> eventOf(ReusedGrant grant) {
-        return listener -> listener.released(
-                new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(grant.heldFor())));
-    }
-
     /** The event for listeners when a grant is released: that of its current use, if it has one. */
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         Chunk chunk = byExternalId.get(state.grant().externalId());
-        return chunk != null && chunk.user() instanceof ReusedGrant use ? eventOf(use) : releases.eventOf(state);
+        ReusedGrant use = chunk == null ? null : chunk.user();
+        return releases.eventOf(use == null ? new GrantHandle(state, true, run.operations) : use);
     }
 
     /** Hands a chunk to the next caller, or makes it idle. False if it must go back, also because that has failed. */
@@ -539,12 +534,9 @@ final class Quotas {
 
     /** The use with this external id; empty if it has ended, or is not of this JVM. */
     Optional<ReusedGrant> findUse(String externalId) {
-        Chunk chunk = find(externalId);
-        return chunk != null
-                        && chunk.user() instanceof ReusedGrant use
-                        && use.externalId().equals(externalId)
-                ? Optional.of(use)
-                : Optional.empty();
+        return Optional.ofNullable(find(externalId))
+                .map(Chunk::user)
+                .filter(use -> use.externalId().equals(externalId));
     }
 
     /** Gives all idle chunks back, without waiting for that. From now on no use begins, and no acquire waits for chunks that go back. */

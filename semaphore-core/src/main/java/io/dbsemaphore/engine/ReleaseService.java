@@ -1,11 +1,11 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.Release;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
@@ -49,13 +49,12 @@ final class ReleaseService {
         this.run = run;
     }
 
-    /** The event for listeners when this grant is released. */
-    Consumer<SemaphoreListener> eventOf(HeldGrant state) {
-        StoredGrant grant = state.grant();
-        return run.held.holds(state)
+    /** The event for listeners when the grant of this handle is released. */
+    Consumer<SemaphoreListener> eventOf(GrantHandle handle) {
+        return run.held.holds(handle.state())
                 ? listener -> listener.released(new SemaphoreListener.Released(
-                        grant.externalId(), grant.counts(), Optional.of(state.heldFor())))
-                : ofAnother(grant.externalId());
+                        handle.externalId(), handle.permits(), Optional.of(handle.heldFor())))
+                : ofAnother(handle.externalId());
     }
 
     /** The event for listeners when a grant is released that nobody uses in this JVM. */
@@ -64,14 +63,13 @@ final class ReleaseService {
     }
 
     /**
-     * Releases a grant of this JVM.
+     * Releases a grant that this JVM acquired or found.
      *
-     * @param event for listeners, when it is released
-     * @param user the handle of its user; null if only the keep-alive knows it
      * @return {@link ReleaseOutcome#DEFERRED} if the release failed and is repeated in the background
      * @throws RuntimeException when the release failed, and the background is closed
      */
-    ReleaseOutcome release(HeldGrant state, Consumer<SemaphoreListener> event, @Nullable PermitGrant user) {
+    ReleaseOutcome release(GrantHandle handle) {
+        HeldGrant state = handle.state();
         if (state.isReleased()) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
@@ -79,10 +77,11 @@ final class ReleaseService {
         boolean maybeLost = !state.isHeld();
         run.held.releaseBegins();
         try {
+            Consumer<SemaphoreListener> event = eventOf(handle);
             boolean ofThisJvm = run.held.holds(state);
             boolean untold = state.claimEnd();
-            PermitGrant kept = end(state); // before the release is tried, so that nothing renews what is released
-            PermitGrant lost = untold && ofThisJvm ? (user == null ? kept : user) : null;
+            GrantHandle user = end(state); // before the release is tried, so that nothing renews what is released
+            GrantHandle lost = untold && ofThisJvm ? (user == null ? handle : user) : null;
             if (run.database.heldCheck().defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
@@ -104,7 +103,7 @@ final class ReleaseService {
                 return ReleaseOutcome.DEFERRED;
             }
             released(state);
-            tell(outcome, event, state, lost);
+            tell(outcome, event, lost);
             return outcome;
         } finally {
             run.held.releaseEnds();
@@ -112,9 +111,9 @@ final class ReleaseService {
     }
 
     /** Another process may have released the grant in time; if the database does not say so, the holder is told. */
-    private void reportGone(HeldGrant state, PermitGrant lost) {
+    private void reportGone(GrantHandle lost) {
         try {
-            run.keepAlive.reportGone(state, lost);
+            run.keepAlive.reportGone(lost);
         } catch (RuntimeException failure) {
             log.warn(
                     "{} was no longer held when it was released, for an unknown reason. Others may have been granted its permits"
@@ -131,7 +130,7 @@ final class ReleaseService {
     void leave(Acquire acquire, HeldGrant state) {
         if (!state.isRepeated()) {
             boolean unused = state.claimEnd();
-            PermitGrant unusedToo = end(state);
+            GrantHandle unusedToo = end(state);
             var unusedOutcome = run.background.undo(acquire);
         }
     }
@@ -149,16 +148,14 @@ final class ReleaseService {
      */
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
         boolean unused = state.claimEnd();
-        PermitGrant unusedToo = end(state);
+        GrantHandle unusedToo = end(state);
         return submit(state, event);
     }
 
     /** Ends the grant for all its handles. Returns the handle of its user, if it was kept alive or watched. */
-    private @Nullable PermitGrant end(HeldGrant state) {
-        boolean unused = state.end();
-        PermitGrant user = run.keepAlive.stop(state.grant().requestId());
-        run.held.end(state.grant().requestId());
-        return user;
+    private @Nullable GrantHandle end(HeldGrant state) {
+        run.held.end(state);
+        return run.keepAlive.stop(state.grant().requestId());
     }
 
     /**
@@ -191,12 +188,12 @@ final class ReleaseService {
     /** Ends the grant, and the handle of an acquire that repeated its external id while the release was under way. */
     private void released(HeldGrant state) {
         state.released();
-        run.held.end(state.grant().requestId());
+        run.held.end(state);
     }
 
     /** Goes on with a release that has failed. If the grant turns out to be gone, that is reported as the loss of {@code lost}, if given. */
     private boolean releaseInBackground(
-            Release failed, HeldGrant state, Consumer<SemaphoreListener> event, @Nullable PermitGrant lost) {
+            Release failed, HeldGrant state, Consumer<SemaphoreListener> event, @Nullable GrantHandle lost) {
         Deadline until = state.deadline();
         AtomicReference<Release> last = new AtomicReference<>(failed);
         Supplier<CompletableFuture<?>> attempt = () -> {
@@ -204,26 +201,10 @@ final class ReleaseService {
             last.set(next);
             return next.answer().thenAccept(outcome -> {
                 released(state);
-                run.listenerThreads.execute(() -> tell(outcome, event, state, lost));
+                run.listenerThreads.execute(() -> tell(outcome, event, lost));
             });
         };
         return run.background.release(failed.grant().externalId(), attempt, until);
-    }
-
-    /** Releases a grant by its external id, whichever JVM holds it. */
-    ReleaseOutcome release(String externalId) {
-        long asOf = System.nanoTime();
-        Optional<HeldGrant> state = run.held
-                .find(externalId)
-                .or(() -> run.retry
-                        .call(() -> run.persistence.holds().find(externalId))
-                        .map(grant -> run.held.read(grant, asOf)));
-        if (state.isPresent()) {
-            return release(state.get(), eventOf(state.get()), null);
-        }
-        return run.retry.call(() -> run.persistence.holds().isKnown(externalId))
-                ? ReleaseOutcome.ALREADY_RELEASED
-                : ReleaseOutcome.NOT_FOUND;
     }
 
     /**
@@ -285,11 +266,10 @@ final class ReleaseService {
         }
     }
 
-    private void tell(
-            ReleaseOutcome outcome, Consumer<SemaphoreListener> event, HeldGrant state, @Nullable PermitGrant lost) {
+    private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event, @Nullable GrantHandle lost) {
         tell(outcome, event);
         if (outcome != ReleaseOutcome.RELEASED && lost != null) {
-            reportGone(state, lost);
+            reportGone(lost);
         }
     }
 

@@ -7,7 +7,6 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
@@ -50,7 +49,6 @@ final class Run extends RunContext {
      * @param permits the manager of the engine
      * @param admin of the engine
      * @param operations of the engine; handles outlive their run and delegate to these
-     * @param uses the same, for handles of reusable permits
      */
     Run(
             Configuration configuration,
@@ -58,11 +56,10 @@ final class Run extends RunContext {
             GrantRegistry held,
             PermitManager permits,
             SemaphoreAdmin admin,
-            GrantHandle.Operations operations,
-            ReusedGrant.Operations uses) {
+            GrantHandle.Operations operations) {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
-        quotas = new Quotas(this, releases, uses);
+        quotas = new Quotas(this, releases);
         patterns = new PatternSemaphoreCreator(this, configuration.patterns());
         acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);

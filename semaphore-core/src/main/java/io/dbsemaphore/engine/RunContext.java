@@ -167,6 +167,6 @@ abstract class RunContext implements BatchObserver {
 
     /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */
     void lose(String externalId) {
-        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new GrantHandle(state, true, operations)));
+        held.find(externalId).ifPresent(state -> keepAlive.lose(new GrantHandle(state, true, operations)));
     }
 }

@@ -289,7 +289,7 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /** Begins a run. If that fails, nothing of it is left. */
     private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
-        Run begun = new Run(configuration, database, held, permitManager, admin, permitManager, permitManager);
+        Run begun = new Run(configuration, database, held, permitManager, admin, permitManager);
         boolean succeeded = false;
         try {
             begun.start();

@@ -61,11 +61,6 @@ public final class HoldTransactions {
         });
     }
 
-    /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
-    public Optional<StoredGrant> renew(String externalId, Duration ttl) {
-        return find(externalId).flatMap(grant -> renew(grant, ttl));
-    }
-
     /** Extends the lease of this JVM by the timeout; registers it if it is unknown. */
     public void heartbeat(long instance, String owner, Duration timeout) {
         transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout));

@@ -6,14 +6,11 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** The handle of one acquire. Reports this JVM's view of the grant; operations are delegated to the engine. */
-public final class GrantHandle implements PermitGrant {
+public class GrantHandle implements PermitGrant {
 
     /** The operations of an engine on a grant, called by its handle. */
     public interface Operations {
@@ -21,23 +18,17 @@ public final class GrantHandle implements PermitGrant {
         /**
          * Sets the expiry to now + {@code ttl}.
          *
-         * @param handle the handle of the grant, for listeners of a loss
          * @throws io.dbsemaphore.PermitLostException when the grant is no longer held
          */
-        void renew(HeldGrant grant, PermitGrant handle, Duration ttl);
+        void renew(GrantHandle handle, Duration ttl);
 
-        /**
-         * Releases a grant that this JVM acquired or found.
-         *
-         * @param handle the handle of the grant, for listeners of a loss
-         */
-        ReleaseOutcome release(HeldGrant grant, PermitGrant handle);
+        /** Releases a grant that this JVM acquired or found. */
+        ReleaseOutcome release(GrantHandle handle);
     }
 
     private final HeldGrant state;
     private final boolean replayed;
     private final Operations operations;
-    private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
 
     /**
      * Creates a handle.
@@ -48,7 +39,6 @@ public final class GrantHandle implements PermitGrant {
         this.state = state;
         this.replayed = replayed;
         this.operations = operations;
-        state.grant().permits().forEach(permit -> permitsByName.put(permit.name(), permit));
     }
 
     /** Leaves a grant whose work has ended to its time to live, so that its expiry is not reported as a loss. */
@@ -70,19 +60,17 @@ public final class GrantHandle implements PermitGrant {
 
     @Override
     public Map<String, Integer> permits() {
-        SortedMap<String, Integer> counts = new TreeMap<>();
-        permitsByName.forEach((name, permit) -> counts.put(name, permit.count()));
-        return Collections.unmodifiableSortedMap(counts);
+        return stored().counts();
     }
 
     @Override
     public long fencingToken(String name) {
-        StoredPermit permit = permitsByName.get(name);
-        if (permit == null) {
-            throw new IllegalArgumentException(
-                    "The grant has no permit of semaphore '" + name + "', but of " + permitsByName.keySet());
-        }
-        return permit.token();
+        return stored().permits().stream()
+                .filter(permit -> permit.name().equals(name))
+                .findFirst()
+                .map(StoredPermit::token)
+                .orElseThrow(() -> new IllegalArgumentException("The grant has no permit of semaphore '" + name
+                        + "', but of " + permits().keySet()));
     }
 
     @Override
@@ -107,13 +95,13 @@ public final class GrantHandle implements PermitGrant {
 
     @Override
     public PermitGrant renew(Duration ttl) {
-        operations.renew(state, this, ttl);
+        operations.renew(this, ttl);
         return this;
     }
 
     @Override
     public ReleaseOutcome release() {
-        return operations.release(state, this);
+        return operations.release(this);
     }
 
     @Override
@@ -124,6 +112,11 @@ public final class GrantHandle implements PermitGrant {
 
     public boolean isOf(Operations other) {
         return operations == other;
+    }
+
+    /** The time since this JVM acquired it. */
+    public Duration heldFor() {
+        return state.heldFor();
     }
 
     public HeldGrant state() {

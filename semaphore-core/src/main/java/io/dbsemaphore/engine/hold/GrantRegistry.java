@@ -111,29 +111,23 @@ public final class GrantRegistry {
         return byRequest.values().stream().map(Held::get).flatMap(Stream::ofNullable);
     }
 
-    /** Ends all handles of this request. */
-    public void end(long requestId) {
-        Held held = byRequest.get(requestId);
+    /** Ends all handles of this grant. */
+    public void end(HeldGrant state) {
+        state.end();
+        Held held = byRequest.get(state.grant().requestId());
         if (held != null) {
-            HeldGrant ended = held.get();
+            HeldGrant own = held.get();
             remove(held);
-            if (ended != null) {
-                ended.end();
-                notifyWorkEnded();
+            if (own != null) {
+                own.end();
             }
         }
+        notifyWorkEnded();
     }
 
-    /** Ends all handles of a lost grant. */
-    void lose(HeldGrant state) {
-        if (!state.end()) {
-            return;
-        }
-        Held held = byRequest.get(state.grant().requestId());
-        if (held != null && held.get() == state) {
-            remove(held);
-        }
-        notifyWorkEnded();
+    /** The state of this grant, if this JVM acquired it and has neither released nor lost it. */
+    public Optional<HeldGrant> find(StoredGrant grant) {
+        return Optional.ofNullable(byRequest.get(grant.requestId())).map(Held::get);
     }
 
     /** Whether this is the state of a grant that this JVM acquired and has neither released nor lost. */

@@ -17,7 +17,7 @@ public final class HeldGrant {
     private volatile boolean forWork;
     private volatile boolean outlivesShutdown;
     private volatile boolean repeated;
-    private final AtomicBoolean ended = new AtomicBoolean();
+    private volatile boolean ended;
     private final AtomicBoolean endTold = new AtomicBoolean();
     private volatile @Nullable Throwable acquiredAt;
     private volatile boolean released;
@@ -157,9 +157,9 @@ public final class HeldGrant {
         return acquiredAt;
     }
 
-    /** Ends the grant for all handles. Irreversible. Returns true for the first call. */
-    public boolean end() {
-        return ended.compareAndSet(false, true);
+    /** Ends the grant for all handles. Irreversible. */
+    void end() {
+        ended = true;
     }
 
     /** Records that the database has confirmed the release. */
@@ -173,7 +173,7 @@ public final class HeldGrant {
 
     /** Whether the grant is held, as far as this JVM knows. */
     public boolean isHeld() {
-        return !ended.get() && !isReclaimable();
+        return !ended && !isReclaimable();
     }
 
     /** Whether others may have been granted its permits: it has expired, or the lease has. */

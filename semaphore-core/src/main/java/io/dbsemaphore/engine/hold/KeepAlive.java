@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.hold;
 
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.StoredGrant;
@@ -15,6 +14,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -129,7 +129,7 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
      */
-    public synchronized void keep(HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Deadline maxHold) {
+    public synchronized void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
         add(new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state)));
         if (!reserved) {
             beginTurnIn(0); // which takes the connection
@@ -137,7 +137,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
-    public synchronized void watch(HeldGrant state, PermitGrant handle) {
+    public synchronized void watch(GrantHandle handle) {
+        HeldGrant state = handle.state();
         ScheduledRenewal known = byRequest.get(state.grant().requestId());
         if (known != null && (known.state() == state || state.grant().ttl() == null)) {
             schedule(known);
@@ -163,7 +164,7 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @return the handle of its user; null if nobody uses it, or it was not scheduled
      */
-    public @Nullable PermitGrant stop(long requestId) {
+    public @Nullable GrantHandle stop(long requestId) {
         ScheduledRenewal stopped = remove(requestId);
         if (stopped != null && stopped.hasLeaked()) {
             log.info(
@@ -216,27 +217,26 @@ public final class KeepAlive implements AutoCloseable {
         outliving.forEach(grant -> grant.state().unbind());
     }
 
-    /** Ends a grant that its holder found to be lost, and stops keeping it alive. Reports the loss if this JVM held the grant. */
-    public void lose(HeldGrant state, PermitGrant handle) {
-        ScheduledRenewal kept = removeIfOf(state);
-        PermitGrant user = kept == null ? handle : kept.handle();
-        boolean ofThisJvm = kept != null || held.holds(state);
-        boolean untold = state.claimEnd();
-        held.lose(state);
-        if (untold && ofThisJvm && user != null) {
+    /**
+     * Ends a grant that was found to be lost, also for the handles of another acquire in this JVM, and stops keeping it alive. Reports the
+     * loss if this JVM held the grant.
+     */
+    public void lose(GrantHandle found) {
+        Optional<HeldGrant> own = held.find(found.stored());
+        ScheduledRenewal kept = remove(found.stored().requestId());
+        GrantHandle user = kept == null ? found : kept.handle();
+        held.end(found.state());
+        if (own.isPresent() && own.get().claimEnd() && user != null) {
             report(user, kept, false);
         }
     }
 
-    /**
-     * Reports a grant that its release has found gone, unless another process had released it in time.
-     *
-     * @param handle of its user
-     */
-    public void reportGone(HeldGrant state, PermitGrant handle) {
-        HoldTransactions.Ended ended = renewals.findEnded(List.of(state.grant().requestId()));
-        if (!ended.releasedInTime().contains(state.grant().requestId())) {
-            report(handle, null, false);
+    /** Reports a grant that its release has found gone, unless another process had released it in time. */
+    public void reportGone(GrantHandle lost) {
+        long requestId = lost.stored().requestId();
+        HoldTransactions.Ended ended = renewals.findEnded(List.of(requestId));
+        if (!ended.releasedInTime().contains(requestId)) {
+            report(lost, null, false);
         }
     }
 
@@ -282,11 +282,6 @@ public final class KeepAlive implements AutoCloseable {
 
     private synchronized boolean removeIfSame(ScheduledRenewal grant) {
         return byRequest.get(grant.requestId()) == grant && remove(grant.requestId()) != null;
-    }
-
-    private synchronized @Nullable ScheduledRenewal removeIfOf(HeldGrant state) {
-        ScheduledRenewal kept = byRequest.get(state.grant().requestId());
-        return kept != null && kept.state() == state ? remove(kept.requestId()) : null;
     }
 
     /** Grants that are kept alive and match. Iterates over all: only for rare events. */
@@ -479,7 +474,7 @@ public final class KeepAlive implements AutoCloseable {
                 expire(grant);
             } else if (removeIfSame(grant)) { // its end is nothing to report
                 boolean unused = grant.state().claimEnd();
-                held.lose(grant.state());
+                held.end(grant.state());
             }
         }
     }
@@ -536,10 +531,10 @@ public final class KeepAlive implements AutoCloseable {
 
     /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
     private void lose(ScheduledRenewal grant) {
-        PermitGrant user = grant.handle();
+        GrantHandle user = grant.handle();
         if (removeIfSame(grant)) {
             boolean untold = grant.state().claimEnd();
-            held.lose(grant.state());
+            held.end(grant.state());
             if (untold && user != null) {
                 reportLater(user, grant, false);
             }
@@ -551,13 +546,13 @@ public final class KeepAlive implements AutoCloseable {
      * external id is repeated before others reclaim it.
      */
     private void expire(ScheduledRenewal grant) {
-        PermitGrant user = grant.handle();
+        GrantHandle user = grant.handle();
         if (removeIfSame(grant) && grant.state().claimEnd() && user != null) {
             reportLater(user, grant, true);
         }
     }
 
-    private synchronized void reportLater(PermitGrant lost, ScheduledRenewal grant, boolean expired) {
+    private synchronized void reportLater(GrantHandle lost, ScheduledRenewal grant, boolean expired) {
         reports = reports.handleAsync(
                 (unused, failure) -> {
                     report(lost, grant, expired);
@@ -572,7 +567,7 @@ public final class KeepAlive implements AutoCloseable {
      * @param scheduled null if it was not scheduled
      * @param expired whether it is known to have expired
      */
-    private void report(PermitGrant lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
+    private void report(GrantHandle lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
         if (!expired || scheduled == null) {
             log.warn(
                     "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.hold;
 
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -24,7 +23,7 @@ final class ScheduledRenewal {
     private static final Duration EXPIRED_THERE = Duration.ofMillis(200);
 
     private final HeldGrant state;
-    private final Supplier<? extends @Nullable PermitGrant> handle;
+    private final Supplier<? extends @Nullable GrantHandle> handle;
     private final @Nullable Deadline maxHold;
     private final Duration longestInterval;
     private Deadline leak;
@@ -41,7 +40,7 @@ final class ScheduledRenewal {
      */
     ScheduledRenewal(
             HeldGrant state,
-            Supplier<? extends @Nullable PermitGrant> handle,
+            Supplier<? extends @Nullable GrantHandle> handle,
             @Nullable Deadline maxHold,
             Duration longestInterval,
             Deadline leak) {
@@ -57,7 +56,7 @@ final class ScheduledRenewal {
     }
 
     /** The handle of its user; null if nobody uses it. */
-    @Nullable PermitGrant handle() {
+    @Nullable GrantHandle handle() {
         return handle.get();
     }
 

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.quota;
 
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import java.time.Duration;
@@ -68,7 +67,7 @@ public final class Quota {
         private volatile long confirmedAt;
         private volatile int uses;
         private volatile long usedAt;
-        private volatile @Nullable PermitGrant user;
+        private volatile @Nullable ReusedGrant user;
 
         /**
          * Creates it for its first use.
@@ -109,7 +108,7 @@ public final class Quota {
 
         /** Begins a use, and returns its number; the first one is 0. */
         @SuppressWarnings({"NonAtomicOperationOnVolatileField", "NonAtomicVolatileUpdate"}) // belongs to one thread
-        int beginUse(PermitGrant handle, long nowNanos) {
+        int beginUse(ReusedGrant handle, long nowNanos) {
             user = handle;
             usedAt = nowNanos;
             return uses++;
@@ -133,12 +132,8 @@ public final class Quota {
             return uses >= tokens;
         }
 
-        long token(int use) {
-            return state.grant().permits().get(0).token() + use;
-        }
-
         /** The handle of the current use; null when it is idle. */
-        public @Nullable PermitGrant user() {
+        public @Nullable ReusedGrant user() {
             return user;
         }
 

@@ -1,13 +1,9 @@
 package io.dbsemaphore.engine.quota;
 
-import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -16,29 +12,14 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>It has the external id of the request and the number of the use, such as {@code …#7}, which only this JVM knows. No use has the
  * id of the request, by which other instances would act on the next use, too.
  */
-public final class ReusedGrant implements PermitGrant {
+public final class ReusedGrant extends GrantHandle {
 
     private static final char SEPARATOR = '#';
 
     private final Chunk chunk;
     private final int use;
     private final long since;
-    private final Operations operations;
     private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
-
-    /** The operations of an engine on a use, called by its handle. */
-    public interface Operations {
-
-        /** Ends the use. */
-        ReleaseOutcome release(ReusedGrant grant);
-
-        /**
-         * Sets the expiry to now + {@code ttl}.
-         *
-         * @throws io.dbsemaphore.PermitLostException when the use has ended, or the grant is lost
-         */
-        void renew(ReusedGrant grant, Duration ttl);
-    }
 
     public enum State {
         /** Only this JVM knows of the use: when it ends, another use may follow without a transaction. */
@@ -52,8 +33,8 @@ public final class ReusedGrant implements PermitGrant {
 
     /** Begins the next use of a chunk that belongs to the calling thread. */
     public ReusedGrant(Chunk chunk, Operations operations) {
+        super(chunk.state(), false, operations);
         this.chunk = chunk;
-        this.operations = operations;
         this.since = System.nanoTime();
         this.use = chunk.beginUse(this, since);
     }
@@ -88,54 +69,25 @@ public final class ReusedGrant implements PermitGrant {
     }
 
     /** The time since the use began. */
+    @Override
     public Duration heldFor() {
         return Duration.ofNanos(System.nanoTime() - since);
     }
 
     @Override
     public String externalId() {
-        return stored().externalId() + SEPARATOR + use;
-    }
-
-    @Override
-    public String owner() {
-        return stored().owner();
-    }
-
-    @Override
-    public Map<String, Integer> permits() {
-        StoredGrant.StoredPermit permit = stored().permits().get(0);
-        return Map.of(permit.name(), permit.count());
+        return super.externalId() + SEPARATOR + use;
     }
 
     @Override
     public long fencingToken(String name) {
-        if (!name.equals(chunk.terms().name())) {
-            throw new IllegalArgumentException("The grant has no permit of semaphore '" + name + "', but of "
-                    + permits().keySet());
-        }
-        return fencingToken();
-    }
-
-    @Override
-    public long fencingToken() {
-        return chunk.token(use);
+        return super.fencingToken(name) + use;
     }
 
     @Override
     public Instant acquiredAt() {
-        Instant granted = stored().acquiredAt();
+        Instant granted = super.acquiredAt();
         return use == 0 ? granted : granted.plusNanos(since - chunk.grantedAt());
-    }
-
-    @Override
-    public Optional<Instant> expiresAt() {
-        return Optional.ofNullable(stored().expiresAt());
-    }
-
-    @Override
-    public boolean isReplayed() {
-        return false;
     }
 
     @Override
@@ -146,28 +98,6 @@ public final class ReusedGrant implements PermitGrant {
     @Override
     public boolean isHeld() {
         State current = state.get();
-        return (current == State.HELD || current == State.BOUND)
-                && chunk.state().isHeld();
-    }
-
-    @Override
-    public PermitGrant renew(Duration ttl) {
-        operations.renew(this, ttl);
-        return this;
-    }
-
-    @Override
-    public ReleaseOutcome release() {
-        return operations.release(this);
-    }
-
-    @Override
-    public String toString() {
-        return "PermitGrant[%s, %s, of %s, %s]"
-                .formatted(externalId(), permits(), owner(), isHeld() ? "held" : "not held");
-    }
-
-    private StoredGrant stored() {
-        return chunk.state().grant();
+        return (current == State.HELD || current == State.BOUND) && super.isHeld();
     }
 }

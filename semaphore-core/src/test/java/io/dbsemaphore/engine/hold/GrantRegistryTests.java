@@ -54,7 +54,7 @@ class GrantRegistryTests {
 
         Awaitility.await().untilAsserted(() -> {
             for (int id = 1101; id <= 2200; id++) { // every so often it looks through all
-                held.end(held.register(grant(id, null), now).grant().requestId());
+                held.end(held.register(grant(id, null), now));
             }
             System.gc();
             assertThat(held.all()).hasSize(100);
@@ -70,7 +70,7 @@ class GrantRegistryTests {
 
         assertThat(second).isSameAs(first);
         assertThat(held.find("request-1")).containsSame(first);
-        held.end(1);
+        held.end(first);
         assertThat(first.isHeld()).isEqualTo(false);
         assertThat(held.find("request-1")).isEmpty();
     }
