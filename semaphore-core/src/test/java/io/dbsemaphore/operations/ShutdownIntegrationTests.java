@@ -67,6 +67,7 @@ class ShutdownIntegrationTests {
         for (int i = 0; i < 10; i++) {
             node.semaphores().acquire(AcquireRequest.of(acquired).withTtl(HOUR));
         }
+        System.gc(); // nobody has kept these handles
         PermitGrant registration =
                 node.semaphores().acquire(AcquireRequest.of(forever).withoutTtl());
         PermitGrant outlives = node.semaphores()
