@@ -10,7 +10,6 @@ import io.dbsemaphore.persistence.HoldTransactions;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +19,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -37,8 +38,8 @@ import org.slf4j.LoggerFactory;
  * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired:
  * one thread for all of them.
  *
- * <p>The agenda has each grant at the time of its next action: a renewal at a third of its time to live, or a little earlier, so that
- * many are due together; the report of its expiry; the warning that it may have leaked. A turn of the thread takes what is due. One
+ * <p>Each grant is due at the time of its next action: a renewal at a third of its time to live, or a little earlier, so that many are
+ * due together; the report of its expiry; the warning that it may have leaked. A turn of the thread takes what is due. One
  * transaction renews up to 500 grants: it locks their requests, without those that another transaction has locked, then updates
  * them. A turn also sends a heartbeat if one is due, and then looks for grants that an operator has released by force. While the
  * database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
@@ -46,8 +47,6 @@ import org.slf4j.LoggerFactory;
  * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, so that it does not depend
  * on what the application leaves in the pool. It does not wait for row locks of other transactions. Listeners are notified of losses
  * on a thread for listeners, in the order of the losses, each loss once.
- *
- * <p>The monitor of this object guards the agenda; no database is used and no listener called while it is held.
  */
 public final class KeepAlive implements AutoCloseable {
 
@@ -69,13 +68,10 @@ public final class KeepAlive implements AutoCloseable {
     private final Duration leakThreshold;
     private final ScheduledThreadPoolExecutor thread;
 
-    private final Map<Long, ScheduledRenewal> byRequest = new HashMap<>();
-    private final TreeSet<ScheduledRenewal> agenda =
-            new TreeSet<>(Comparator.comparing(ScheduledRenewal::due).thenComparing(ScheduledRenewal::requestId));
-    private int keptAlive;
+    private final ConcurrentMap<Long, ScheduledRenewal> byRequest = new ConcurrentHashMap<>();
     private @Nullable ScheduledFuture<?> nextTurn;
     private Deadline lingering = Deadline.in(Duration.ZERO);
-    private boolean reserved;
+    private volatile boolean reserved;
 
     /** On which callers wait for one confirmation, so that it takes one thread of the database. Never taken by such a thread. */
     private final Object callers = new Object();
@@ -129,21 +125,26 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
      */
-    public synchronized void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
-        add(new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state)));
+    public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
+        ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state));
+        byRequest.put(kept.requestId(), kept);
+        beginTurnFor(kept);
         if (!reserved) {
             beginTurnIn(0); // which takes the connection
         }
     }
 
     /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
-    public synchronized void watch(GrantHandle handle) {
+    public void watch(GrantHandle handle) {
         HeldGrant state = handle.state();
-        ScheduledRenewal known = byRequest.get(state.grant().requestId());
-        if (known != null && (known.state() == state || state.grant().ttl() == null)) {
-            schedule(known);
-        } else if (state.grant().ttl() != null) {
-            add(new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state)));
+        long requestId = state.grant().requestId();
+        if (state.grant().ttl() == null) {
+            reconsider(requestId);
+        } else {
+            ScheduledRenewal watched =
+                    new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state));
+            beginTurnFor(byRequest.merge(
+                    requestId, watched, (known, added) -> known.state() == state ? known : added));
         }
     }
 
@@ -152,10 +153,10 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /** Computes again when the grant is due, since its time to live has changed. */
-    public synchronized void reconsider(long requestId) {
+    public void reconsider(long requestId) {
         ScheduledRenewal grant = byRequest.get(requestId);
         if (grant != null) {
-            schedule(grant);
+            beginTurnFor(grant);
         }
     }
 
@@ -165,7 +166,7 @@ public final class KeepAlive implements AutoCloseable {
      * @return the handle of its user; null if nobody uses it, or it was not scheduled
      */
     public @Nullable GrantHandle stop(long requestId) {
-        ScheduledRenewal stopped = remove(requestId);
+        ScheduledRenewal stopped = byRequest.remove(requestId);
         if (stopped != null && stopped.hasLeaked()) {
             log.info(
                     "Grant {}, which was reported as a possible leak, is released after {}",
@@ -223,7 +224,7 @@ public final class KeepAlive implements AutoCloseable {
      */
     public void lose(GrantHandle found) {
         Optional<HeldGrant> own = held.find(found.stored());
-        ScheduledRenewal kept = remove(found.stored().requestId());
+        ScheduledRenewal kept = byRequest.remove(found.stored().requestId());
         GrantHandle user = kept == null ? found : kept.handle();
         held.end(found.state());
         if (own.isPresent() && own.get().claimEnd() && user != null) {
@@ -246,54 +247,23 @@ public final class KeepAlive implements AutoCloseable {
         thread.shutdown();
     }
 
-    private synchronized void add(ScheduledRenewal grant) {
-        ScheduledRenewal unused = remove(grant.requestId());
-        byRequest.put(grant.requestId(), grant);
-        keptAlive += grant.isKeptAlive() ? 1 : 0;
-        schedule(grant);
-    }
-
-    private synchronized void schedule(ScheduledRenewal grant) {
-        agenda.remove(grant); // before its place changes
-        grant.plan();
-        if (!grant.due().never() && agenda.add(grant) && agenda.first() == grant) {
-            beginTurnIn(grant.due().remainingNanos());
+    private void beginTurnFor(ScheduledRenewal grant) {
+        Deadline due = grant.due();
+        if (!due.never()) {
+            beginTurnIn(due.remainingNanos());
         }
-    }
-
-    /** Schedules a grant that was due, unless it is no longer kept alive. */
-    private synchronized void scheduleAgain(ScheduledRenewal grant, boolean postponed) {
-        if (byRequest.get(grant.requestId()) == grant) {
-            if (postponed) {
-                grant.postpone();
-            }
-            schedule(grant);
-        }
-    }
-
-    private synchronized @Nullable ScheduledRenewal remove(long requestId) {
-        ScheduledRenewal removed = byRequest.remove(requestId);
-        if (removed != null) {
-            agenda.remove(removed);
-            keptAlive -= removed.isKeptAlive() ? 1 : 0;
-        }
-        return removed;
-    }
-
-    private synchronized boolean removeIfSame(ScheduledRenewal grant) {
-        return byRequest.get(grant.requestId()) == grant && remove(grant.requestId()) != null;
     }
 
     /** Grants that are kept alive and match. Iterates over all: only for rare events. */
-    private synchronized List<ScheduledRenewal> keptAlive(Predicate<ScheduledRenewal> filter) {
+    private List<ScheduledRenewal> keptAlive(Predicate<ScheduledRenewal> filter) {
         return byRequest.values().stream()
                 .filter(ScheduledRenewal::isKeptAlive)
                 .filter(filter)
                 .toList();
     }
 
-    private synchronized boolean isAnyKeptAlive() {
-        return keptAlive > 0;
+    private boolean isAnyKeptAlive() {
+        return byRequest.values().stream().anyMatch(ScheduledRenewal::isKeptAlive);
     }
 
     /** Has the thread begin a turn within this time. One that begins earlier plans the next one. */
@@ -306,9 +276,12 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    private synchronized void planNextTurn() {
-        long nanos = agenda.isEmpty() ? Long.MAX_VALUE : agenda.first().due().remainingNanos();
-        if (keptAlive > 0) {
+    private void planNextTurn() {
+        long nanos = byRequest.values().stream()
+                .mapToLong(grant -> grant.due().remainingNanos())
+                .min()
+                .orElse(Long.MAX_VALUE);
+        if (isAnyKeptAlive()) {
             nanos = Math.min(nanos, reserved ? lease.nanosToNextHeartbeat() : TAKE_AGAIN.toNanos());
         } else if (reserved) {
             nanos = Math.min(nanos, lingering.remainingNanos());
@@ -343,9 +316,7 @@ public final class KeepAlive implements AutoCloseable {
         }
         boolean keep = needed || !lingering.isPassed();
         connections.keepReserved(keep);
-        synchronized (this) {
-            reserved = keep;
-        }
+        reserved = keep;
     }
 
     /** The failure of one task must prevent neither the others nor the next turn. Returns whether it has succeeded. */
@@ -396,30 +367,24 @@ public final class KeepAlive implements AutoCloseable {
         return unconfirmed.isEmpty();
     }
 
-    /** Each grant that is due is renewed, scheduled again, or ended. */
+    /** Each grant that is due is renewed or ended, or postponed if that fails. */
     private void renewDue() {
-        Map<Long, ScheduledRenewal> due = takeDue();
+        Map<Long, ScheduledRenewal> due = new TreeMap<>();
+        byRequest.forEach((requestId, grant) -> {
+            if (grant.due().isPassed()) {
+                due.put(requestId, grant);
+            }
+        });
         try {
             due.values().forEach(KeepAlive::warnOfLeak);
             settleExpired(due);
-            due.values().removeIf(this::isNotDue);
+            due.values().removeIf(grant -> !grant.isToBeRenewed());
             if (!due.isEmpty()) {
                 renew(due);
             }
         } finally {
-            due.values().forEach(grant -> scheduleAgain(grant, true));
+            due.values().forEach(ScheduledRenewal::postpone);
         }
-    }
-
-    /** Removes the due grants from the agenda. They are still kept alive. */
-    private synchronized Map<Long, ScheduledRenewal> takeDue() {
-        Map<Long, ScheduledRenewal> due = new TreeMap<>();
-        while (!agenda.isEmpty() && agenda.first().due().isPassed()) {
-            ScheduledRenewal grant = agenda.first();
-            agenda.remove(grant);
-            due.put(grant.requestId(), grant);
-        }
-        return due;
     }
 
     private static void warnOfLeak(ScheduledRenewal grant) {
@@ -469,23 +434,13 @@ public final class KeepAlive implements AutoCloseable {
             }
             if (renewed != null) {
                 grant.state().extend(Deadline.after(asOf, renewed));
-                scheduleAgain(grant, false);
             } else if (!ended.releasedInTime().contains(requestId)) {
                 expire(grant);
-            } else if (removeIfSame(grant)) { // its end is nothing to report
+            } else if (byRequest.remove(grant.requestId(), grant)) { // its end is nothing to report
                 boolean unused = grant.state().claimEnd();
                 held.end(grant.state());
             }
         }
-    }
-
-    /** Whether the grant is not to be renewed now. It is scheduled again. */
-    private boolean isNotDue(ScheduledRenewal grant) {
-        if (grant.isToBeRenewed()) {
-            return false;
-        }
-        scheduleAgain(grant, false);
-        return true;
     }
 
     /**
@@ -508,11 +463,11 @@ public final class KeepAlive implements AutoCloseable {
                 limited.put(requestId, rest);
             }
         });
-        Consumer<HoldTransactions.Outcome> settle = outcome -> settle(due, outcome, grant -> {
-            grant.state()
-                    .extend(until.getOrDefault(grant.requestId(), grant.state().deadline()));
-            scheduleAgain(grant, false);
-        });
+        Consumer<HoldTransactions.Outcome> settle = outcome -> settle(
+                due,
+                outcome,
+                grant -> grant.state()
+                        .extend(until.getOrDefault(grant.requestId(), grant.state().deadline())));
         renewals.renew(whole, settle);
         renewals.renewUntil(limited, settle);
     }
@@ -532,7 +487,7 @@ public final class KeepAlive implements AutoCloseable {
     /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
     private void lose(ScheduledRenewal grant) {
         GrantHandle user = grant.handle();
-        if (removeIfSame(grant)) {
+        if (byRequest.remove(grant.requestId(), grant)) {
             boolean untold = grant.state().claimEnd();
             held.end(grant.state());
             if (untold && user != null) {
@@ -547,7 +502,7 @@ public final class KeepAlive implements AutoCloseable {
      */
     private void expire(ScheduledRenewal grant) {
         GrantHandle user = grant.handle();
-        if (removeIfSame(grant) && grant.state().claimEnd() && user != null) {
+        if (byRequest.remove(grant.requestId(), grant) && grant.state().claimEnd() && user != null) {
             reportLater(user, grant, true);
         }
     }

@@ -5,10 +5,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A grant that is kept alive, or whose expiry is watched, and the time of its next action. Guarded by the lock of
- * {@link KeepAlive}.
- */
+/** A grant that is kept alive, or whose expiry is watched, and the time of its next action. Changed by the thread of {@link KeepAlive}. */
 final class ScheduledRenewal {
 
     /** An interval is divided into so many parts; grants that are due within the same part share a statement. */
@@ -26,11 +23,10 @@ final class ScheduledRenewal {
     private final Supplier<? extends @Nullable GrantHandle> handle;
     private final @Nullable Deadline maxHold;
     private final Duration longestInterval;
-    private Deadline leak;
-    private boolean leaked;
-    private @Nullable Deadline postponedAt;
-    private Deadline retry = Deadline.NEVER;
-    private Deadline due = Deadline.NEVER;
+    private volatile Deadline leak;
+    private volatile boolean leaked;
+    private volatile @Nullable Deadline postponedAt;
+    private volatile Deadline retry = Deadline.NEVER;
 
     /**
      * Schedules a grant.
@@ -68,13 +64,8 @@ final class ScheduledRenewal {
         return maxHold != null;
     }
 
-    /** When the {@linkplain #plan planned} action is to be taken. */
+    /** When the next action is to be taken: when the grant is to be renewed, is lost, or has leaked, whichever is first. */
     Deadline due() {
-        return due;
-    }
-
-    /** Plans the next action: when the grant is to be renewed, is lost, or has leaked, whichever is first. */
-    void plan() {
         Deadline lost = state.deadline();
         Deadline next;
         if (maxHold == null) {
@@ -82,7 +73,7 @@ final class ScheduledRenewal {
         } else {
             next = isLastTerm() ? lost : renewal(lost).orEarlier(lost);
         }
-        due = next.orEarlier(leak);
+        return next.orEarlier(leak);
     }
 
     /** Whether it has expired according to this JVM's clock, and, if it is not kept alive, according to that of the database. */
@@ -124,13 +115,13 @@ final class ScheduledRenewal {
         return leaked;
     }
 
-    /** Schedules another attempt soon, since a renewal has failed. */
+    /** Schedules another attempt soon, if its renewal or the report of its expiry has failed. */
     void postpone() {
         Duration ttl = state.grant().ttl();
-        if (ttl != null) {
+        if (ttl != null && (isExpired() || isToBeRenewed())) {
             Duration soon = ttl.dividedBy(10);
-            postponedAt = state.deadline();
             retry = Deadline.in(soon.compareTo(MAX_RETRY) < 0 ? soon : MAX_RETRY);
+            postponedAt = state.deadline();
         }
     }
 
