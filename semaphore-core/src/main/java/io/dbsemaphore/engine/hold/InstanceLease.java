@@ -69,7 +69,7 @@ public final class InstanceLease {
     }
 
     long nanosToNextHeartbeat() {
-        return nextHeartbeat.remainingNanos();
+        return deregistered ? Long.MAX_VALUE : nextHeartbeat.remainingNanos();
     }
 
     /**
@@ -90,17 +90,15 @@ public final class InstanceLease {
      * Sends a heartbeat if one is due, unless another thread is sending one, which may take long.
      *
      * @param check as for {@link #ensure}
-     * @param sent runs after a heartbeat, before another one can be sent
+     * @return whether it was sent
      */
-    void sendUnlessInProgress(LongPredicate check, Runnable sent) {
+    boolean sendUnlessInProgress(LongPredicate check) {
         if (!sending.tryLock()) {
             postpone();
-            return;
+            return false;
         }
         try {
-            if (sendIfDue(check)) {
-                sent.run();
-            }
+            return sendIfDue(check);
         } finally {
             sending.unlock();
         }
@@ -108,18 +106,16 @@ public final class InstanceLease {
 
     /** Checks grants in the current epoch, while no heartbeat is sent. */
     void checkNow(LongPredicate check) {
-        locked(() -> postponeUnless(check.test(epoch())));
+        locked(() -> {
+            if (!check.test(epoch())) {
+                postpone();
+            }
+        });
     }
 
-    /** Has the next heartbeat sent soon if this one has failed, or could not check all grants. */
-    void postponeUnless(boolean complete) {
-        if (!complete) {
-            postpone();
-        }
-    }
-
+    /** Has the next heartbeat sent soon, as when it could not check all grants. */
     void postpone() {
-        nextHeartbeat = deregistered ? Deadline.NEVER : Deadline.in(interval.dividedBy(4));
+        nextHeartbeat = Deadline.in(interval.dividedBy(4));
     }
 
     /**
@@ -131,7 +127,6 @@ public final class InstanceLease {
     void deregister(Collection<Long> outliving) {
         locked(() -> {
             deregistered = true;
-            nextHeartbeat = Deadline.NEVER;
             term = new Term(Deadline.in(Duration.ZERO), term.epoch());
             if (registered) {
                 transactions.deregister(id, outliving);
@@ -144,6 +139,7 @@ public final class InstanceLease {
         if (deregistered || (isValid() && !nextHeartbeat.isPassed())) {
             return false;
         }
+        postpone(); // unless all of this succeeds
         long asOf = System.nanoTime();
         registered = true; // even if the commit fails: its outcome may be unknown
         transactions.heartbeat(id, owner, overdueAfter);
@@ -151,8 +147,9 @@ public final class InstanceLease {
         long epoch = isValid() ? epoch() : epoch() + 1;
         boolean complete = check.test(epoch);
         term = new Term(Deadline.after(asOf, overdueAfter), epoch);
-        nextHeartbeat = Deadline.in(interval);
-        postponeUnless(complete);
+        if (complete) {
+            nextHeartbeat = Deadline.in(interval);
+        }
         return true;
     }
 

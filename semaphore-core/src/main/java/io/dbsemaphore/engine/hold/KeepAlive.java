@@ -206,7 +206,7 @@ public final class KeepAlive implements AutoCloseable {
      */
     public void execute(String what, Runnable task) {
         thread.execute(() -> {
-            boolean unused = attempt(what, task);
+            attempt(what, task);
             returnIdleLater();
         });
     }
@@ -296,9 +296,7 @@ public final class KeepAlive implements AutoCloseable {
             nextTurn = null;
         }
         attempt("renewal", this::renewDue);
-        if (isAnyKeptAlive() && !attempt("heartbeat", this::sendHeartbeat)) {
-            lease.postpone();
-        }
+        attempt("heartbeat", this::sendHeartbeat);
         attempt("connection", this::keepOrReturnConnection);
         attempt("next turn", this::planNextTurn);
         returnIdleLater();
@@ -319,21 +317,21 @@ public final class KeepAlive implements AutoCloseable {
         reserved = keep;
     }
 
-    /** The failure of one task must prevent neither the others nor the next turn. Returns whether it has succeeded. */
-    private boolean attempt(String what, Runnable task) {
+    /** The failure of one task must prevent neither the others nor the next turn. */
+    private void attempt(String what, Runnable task) {
         try {
             task.run();
-            return true;
         } catch (RuntimeException failure) {
             log.debug("The {} of grants that are kept alive has failed and is tried again", what, failure);
         } catch (Throwable failure) {
             UnexpectedErrors.survive(log, "The keep-alive", failure);
         }
-        return false;
     }
 
     private void sendHeartbeat() {
-        lease.sendUnlessInProgress(this::confirmGrants, this::loseReleasedByForce);
+        if (isAnyKeptAlive() && lease.sendUnlessInProgress(this::confirmGrants)) {
+            loseReleasedByForce();
+        }
     }
 
     /**
@@ -342,10 +340,11 @@ public final class KeepAlive implements AutoCloseable {
      */
     private void loseReleasedByForce() {
         Set<String> released = renewals.findReleasedByForce();
-        lease.postponeUnless(released.isEmpty()
-                || confirm(
-                        lease.epoch(),
-                        grant -> released.contains(grant.state().grant().externalId())));
+        Predicate<ScheduledRenewal> isReleased =
+                grant -> released.contains(grant.state().grant().externalId());
+        if (!released.isEmpty() && !confirm(lease.epoch(), isReleased)) {
+            lease.postpone();
+        }
     }
 
     /**
