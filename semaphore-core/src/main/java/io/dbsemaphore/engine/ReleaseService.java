@@ -82,7 +82,7 @@ final class ReleaseService {
             boolean untold = state.claimEnd();
             GrantHandle user = end(state); // before the release is tried, so that nothing renews what is released
             GrantHandle lost = untold && ofThisJvm ? (user == null ? handle : user) : null;
-            if (run.database.heldCheck().defer(grant.requestId(), () -> releaseDeferred(state, event))) {
+            if (run.database.heldCheck().defer(grant.externalId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
             Release release = run.commit.release(grant, () -> maybeLost || state.isReclaimable());
@@ -226,10 +226,7 @@ final class ReleaseService {
             boolean unused = run.background.release(
                     externalId, () -> CompletableFuture.supplyAsync(release, run.listenerThreads), Deadline.NEVER);
         };
-        Optional<Long> checkedHere = run.database.heldCheck().find(externalId);
-        return checkedHere.isPresent() && run.database.heldCheck().defer(checkedHere.get(), later)
-                ? ReleaseOutcome.DEFERRED
-                : release.get();
+        return run.database.heldCheck().defer(externalId, later) ? ReleaseOutcome.DEFERRED : release.get();
     }
 
     /** The outcome of a forced release. If the commit of an earlier attempt was not answered, that one has released the grant. */

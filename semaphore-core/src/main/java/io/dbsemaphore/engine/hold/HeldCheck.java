@@ -9,12 +9,8 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
@@ -44,7 +40,7 @@ public final class HeldCheck {
     private final boolean writes;
 
     @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
-    private final ThreadLocal<@Nullable Map<Long, Check>> open = new ThreadLocal<>();
+    private final ThreadLocal<@Nullable List<Check>> open = new ThreadLocal<>();
 
     /**
      * Creates a check.
@@ -79,17 +75,18 @@ public final class HeldCheck {
         for (StoredPermit permit : ascending) {
             List<String> states = lock(grant.externalId(), permit);
             if (states.isEmpty()) {
-                throw new PermitLostException(
-                        grant.externalId(),
-                        grant.permits().stream()
-                                .collect(Collectors.toMap(
-                                        StoredPermit::name, StoredPermit::count, Integer::sum, TreeMap::new)));
+                throw new PermitLostException(grant.externalId(), grant.counts());
             }
             if (!states.contains("ACQUIRED")) {
                 return false;
             }
         }
-        add(grant.requestId(), grant.externalId());
+        List<Check> checks = open.get();
+        if (checks == null) {
+            checks = new ArrayList<>();
+            open.set(checks);
+        }
+        TransactionSynchronizationManager.registerSynchronization(new Check(grant.externalId(), checks));
         return true;
     }
 
@@ -139,87 +136,54 @@ public final class HeldCheck {
         }
     }
 
-    /** Records a check until the current transaction has completed. */
-    private void add(long requestId, String externalId) {
-        Map<Long, Check> checks = open.get();
-        if (checks == null) {
-            checks = new HashMap<>();
-            open.set(checks);
-        }
-        checks.computeIfAbsent(requestId, id -> new Check(externalId)).transactions++;
-        TransactionSynchronizationManager.registerSynchronization(new Completion(requestId, checks));
-    }
-
     /**
-     * Defers an action until the transaction that checked the grant has completed.
+     * Defers an action until all transactions that checked the grant on this thread have completed.
      *
      * @return false when there is no such transaction
      */
-    public boolean defer(long requestId, Runnable action) {
-        Map<Long, Check> checks = open.get();
-        Check check = checks == null ? null : checks.get(requestId);
-        if (check == null) {
-            return false;
-        }
-        synchronized (check) {
-            if (check.transactions == 0) {
-                return false;
-            }
-            check.deferred.add(action);
-            return true;
+    public boolean defer(String externalId, Runnable action) {
+        List<Check> checks = open.get();
+        return checks != null && defer(checks, externalId, List.of(action));
+    }
+
+    private static boolean defer(List<Check> checks, String externalId, List<Runnable> actions) {
+        synchronized (checks) {
+            Optional<Check> other = checks.stream()
+                    .filter(check -> check.externalId.equals(externalId))
+                    .findFirst();
+            other.ifPresent(check -> check.deferred.addAll(actions));
+            return other.isPresent();
         }
     }
 
-    /** Finds the request with this external id, if it was checked in a transaction that is still open on this thread. */
-    public Optional<Long> find(String externalId) {
-        Map<Long, Check> checks = open.get();
-        return checks == null
-                ? Optional.empty()
-                : checks.entrySet().stream()
-                        .filter(entry -> entry.getValue().externalId.equals(externalId))
-                        .map(Map.Entry::getKey)
-                        .findFirst();
-    }
-
-    private static final class Check {
+    /** One check, until its transaction has completed, which may be on another thread. */
+    private final class Check implements TransactionSynchronization {
 
         private final String externalId;
-        private int transactions;
+        private final List<Check> checks;
         private final List<Runnable> deferred = new ArrayList<>();
 
-        Check(String externalId) {
+        Check(String externalId, List<Check> checks) {
             this.externalId = externalId;
-        }
-    }
-
-    private final class Completion implements TransactionSynchronization {
-
-        private final long requestId;
-        private final Map<Long, Check> checks;
-
-        Completion(long requestId, Map<Long, Check> checks) {
-            this.requestId = requestId;
             this.checks = checks;
+            synchronized (checks) {
+                checks.add(this);
+            }
         }
 
+        /** Leaves what was deferred to another check of the grant, if there is one. */
         @Override
         public void afterCompletion(int status) {
-            Check check = checks.get(requestId);
-            if (check == null) {
-                return;
-            }
-            List<Runnable> due;
-            synchronized (check) {
-                if (--check.transactions > 0) {
+            synchronized (checks) {
+                checks.remove(this);
+                if (checks.isEmpty()) {
+                    open.remove();
+                }
+                if (defer(checks, externalId, deferred)) {
                     return;
                 }
-                due = List.copyOf(check.deferred);
             }
-            checks.remove(requestId);
-            if (checks.isEmpty()) {
-                open.remove();
-            }
-            due.forEach(Runnable::run);
+            deferred.forEach(Runnable::run);
         }
     }
 }
