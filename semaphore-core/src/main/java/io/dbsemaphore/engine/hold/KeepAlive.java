@@ -126,7 +126,7 @@ public final class KeepAlive implements AutoCloseable {
      * @param handle the handle of its user, for listeners; null if nobody uses it
      */
     public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
-        ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state));
+        ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold);
         byRequest.put(kept.requestId(), kept);
         beginTurnFor(kept);
         if (!reserved) {
@@ -141,15 +141,10 @@ public final class KeepAlive implements AutoCloseable {
         if (state.grant().ttl() == null) {
             reconsider(requestId);
         } else {
-            ScheduledRenewal watched =
-                    new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state));
+            ScheduledRenewal watched = new ScheduledRenewal(state, () -> handle, null);
             beginTurnFor(byRequest.merge(
-                    requestId, watched, (known, added) -> known.state() == state ? known : added));
+                    requestId, watched, (known, added) -> known.state == state ? known : added));
         }
-    }
-
-    private Deadline leakOf(HeldGrant state) {
-        return state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
     }
 
     /** Computes again when the grant is due, since its time to live has changed. */
@@ -167,11 +162,11 @@ public final class KeepAlive implements AutoCloseable {
      */
     public @Nullable GrantHandle stop(long requestId) {
         ScheduledRenewal stopped = byRequest.remove(requestId);
-        if (stopped != null && stopped.hasLeaked()) {
+        if (stopped != null && stopped.leaked) {
             log.info(
                     "Grant {}, which was reported as a possible leak, is released after {}",
-                    stopped.state().grant().externalId(),
-                    stopped.state().heldFor());
+                    stopped.state.grant().externalId(),
+                    stopped.state.heldFor());
         }
         return stopped == null ? null : stopped.handle();
     }
@@ -213,9 +208,9 @@ public final class KeepAlive implements AutoCloseable {
 
     /** Deregisters this instance. Grants that outlive it are bound to no instance from then on. */
     public void deregister() {
-        List<ScheduledRenewal> outliving = keptAlive(grant -> grant.state().outlivesShutdown());
+        List<ScheduledRenewal> outliving = keptAlive(grant -> grant.state.outlivesShutdown());
         lease.deregister(outliving.stream().map(ScheduledRenewal::requestId).toList());
-        outliving.forEach(grant -> grant.state().unbind());
+        outliving.forEach(grant -> grant.state.unbind());
     }
 
     /**
@@ -341,7 +336,7 @@ public final class KeepAlive implements AutoCloseable {
     private void loseReleasedByForce() {
         Set<String> released = renewals.findReleasedByForce();
         Predicate<ScheduledRenewal> isReleased =
-                grant -> released.contains(grant.state().grant().externalId());
+                grant -> released.contains(grant.state.grant().externalId());
         if (!released.isEmpty() && !confirm(lease.epoch(), isReleased)) {
             lease.postpone();
         }
@@ -354,7 +349,7 @@ public final class KeepAlive implements AutoCloseable {
      * @return whether no grant was locked
      */
     private boolean confirmGrants(long epoch) {
-        return confirm(epoch, grant -> !grant.state().isBoundSince(epoch));
+        return confirm(epoch, grant -> !grant.state.isBoundSince(epoch));
     }
 
     private boolean confirm(long epoch, Predicate<ScheduledRenewal> which) {
@@ -362,7 +357,7 @@ public final class KeepAlive implements AutoCloseable {
         keptAlive(which).forEach(grant -> unconfirmed.put(grant.requestId(), grant));
         renewals.confirm(
                 List.copyOf(unconfirmed.keySet()),
-                outcome -> settle(unconfirmed, outcome, grant -> grant.state().bindTo(lease, epoch)));
+                outcome -> settle(unconfirmed, outcome, grant -> grant.state.bindTo(lease, epoch)));
         return unconfirmed.isEmpty();
     }
 
@@ -387,13 +382,13 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     private static void warnOfLeak(ScheduledRenewal grant) {
-        Throwable acquiredAt = grant.state().acquiredAt();
+        Throwable acquiredAt = grant.state.acquiredAt();
         if (grant.leaksNow() && acquiredAt != null) {
             log.warn(
                     "{} has been held for {} ms, longer than semaphore.leak-detection-threshold: its holder may have forgotten to"
                             + " release it. It was acquired here:",
                     grant.handle(),
-                    grant.state().heldFor().toMillis(),
+                    grant.state.heldFor().toMillis(),
                     acquiredAt);
         }
     }
@@ -410,11 +405,7 @@ public final class KeepAlive implements AutoCloseable {
                 continue;
             }
             due.remove(grant.requestId());
-            if (grant.isLastTerm()) {
-                expire(grant);
-            } else {
-                lose(grant);
-            }
+            end(grant, grant.isLastTerm());
         }
         if (!watched.isEmpty()) {
             settleWatched(watched, due);
@@ -432,12 +423,12 @@ public final class KeepAlive implements AutoCloseable {
                 continue;
             }
             if (renewed != null) {
-                grant.state().extend(Deadline.after(asOf, renewed));
+                grant.state.extend(Deadline.after(asOf, renewed));
             } else if (!ended.releasedInTime().contains(requestId)) {
-                expire(grant);
-            } else if (byRequest.remove(grant.requestId(), grant)) { // its end is nothing to report
-                boolean unused = grant.state().claimEnd();
-                held.end(grant.state());
+                end(grant, true);
+            } else if (byRequest.remove(requestId, grant)) { // its end is nothing to report
+                boolean unused = grant.state.claimEnd();
+                held.end(grant.state);
             }
         }
     }
@@ -454,7 +445,7 @@ public final class KeepAlive implements AutoCloseable {
         due.forEach((requestId, grant) -> {
             Deadline end = grant.renewedUntil(asOf);
             until.put(requestId, end);
-            Duration ttl = grant.state().grant().ttl();
+            Duration ttl = grant.state.grant().ttl();
             Duration rest = Duration.ofNanos(end.remainingNanos(asOf));
             if (ttl == null || end.never() || rest.compareTo(ttl) >= 0) {
                 whole.add(requestId);
@@ -465,8 +456,8 @@ public final class KeepAlive implements AutoCloseable {
         Consumer<HoldTransactions.Outcome> settle = outcome -> settle(
                 due,
                 outcome,
-                grant -> grant.state()
-                        .extend(until.getOrDefault(grant.requestId(), grant.state().deadline())));
+                grant -> grant.state
+                        .extend(until.getOrDefault(grant.requestId(), grant.state.deadline())));
         renewals.renew(whole, settle);
         renewals.renewUntil(limited, settle);
     }
@@ -480,39 +471,30 @@ public final class KeepAlive implements AutoCloseable {
     private void settle(
             Map<Long, ScheduledRenewal> asked, HoldTransactions.Outcome outcome, Consumer<ScheduledRenewal> confirmed) {
         outcome.held().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(confirmed);
-        outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(this::lose);
-    }
-
-    /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
-    private void lose(ScheduledRenewal grant) {
-        GrantHandle user = grant.handle();
-        if (byRequest.remove(grant.requestId(), grant)) {
-            boolean untold = grant.state().claimEnd();
-            held.end(grant.state());
-            if (untold && user != null) {
-                reportLater(user, grant, false);
-            }
-        }
+        outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(grant -> end(grant, false));
     }
 
     /**
-     * Reports a grant that has expired. Its state is not ended: it counts as expired, and is held again if an acquire with its
-     * external id is repeated before others reclaim it.
+     * Reports a grant that was lost or has expired, unless it was released or that was reported before. The state of one that has expired
+     * is not ended: it is held again if an acquire with its external id is repeated before others reclaim it.
      */
-    private void expire(ScheduledRenewal grant) {
+    private synchronized void end(ScheduledRenewal grant, boolean expired) {
         GrantHandle user = grant.handle();
-        if (byRequest.remove(grant.requestId(), grant) && grant.state().claimEnd() && user != null) {
-            reportLater(user, grant, true);
+        if (!byRequest.remove(grant.requestId(), grant)) {
+            return;
         }
-    }
-
-    private synchronized void reportLater(GrantHandle lost, ScheduledRenewal grant, boolean expired) {
-        reports = reports.handleAsync(
-                (unused, failure) -> {
-                    report(lost, grant, expired);
-                    return true;
-                },
-                reporting);
+        boolean untold = grant.state.claimEnd();
+        if (!expired) {
+            held.end(grant.state);
+        }
+        if (untold && user != null) {
+            reports = reports.handleAsync(
+                    (unused, failure) -> {
+                        report(user, grant, expired);
+                        return true;
+                    },
+                    reporting);
+        }
     }
 
     /**
@@ -527,25 +509,148 @@ public final class KeepAlive implements AutoCloseable {
                     "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"
                             + " its work is no longer limited by them",
                     lost,
-                    scheduled == null ? null : scheduled.state().acquiredAt());
+                    scheduled == null ? null : scheduled.state.acquiredAt());
         } else if (scheduled.isKeptAlive()) {
             log.warn(
                     "{} has been held for its maximum (semaphore.max-hold, or maxHold of its request) and has ended. Others may"
                             + " have been granted its permits; its work is no longer limited by them. End the work, or raise the"
                             + " maximum",
                     lost,
-                    scheduled.state().acquiredAt());
+                    scheduled.state.acquiredAt());
         } else {
-            StoredGrant stored = scheduled.state().grant();
+            StoredGrant stored = scheduled.state.grant();
             log.warn(
                     "{} expired {} ms ago: its TTL of {} has passed, and it was neither released nor renewed. Others may have been"
                             + " granted its permits; work under them is no longer limited. Acquire with withKeepAlive(true), or"
                             + " release it in time; semaphore.leak-detection-threshold tells where it was acquired",
                     lost,
-                    TimeUnit.NANOSECONDS.toMillis(-scheduled.state().deadline().remainingNanos()),
+                    TimeUnit.NANOSECONDS.toMillis(-scheduled.state.deadline().remainingNanos()),
                     stored.ttl(),
-                    scheduled.state().acquiredAt());
+                    scheduled.state.acquiredAt());
         }
         listeners.tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
+    }
+
+    /** A grant that is kept alive, or whose expiry is watched, and the time of its next action. Changed by the thread of the keep-alive. */
+    private final class ScheduledRenewal {
+
+        /** An interval is divided into so many parts; grants that are due within the same part share a statement. */
+        private static final int PARTS = 10;
+
+        private static final Duration MAX_RETRY = Duration.ofSeconds(1);
+
+        /** Expiries are stored in milliseconds: a grant that ends this close to its maximum hold ends at it. */
+        private static final Duration EXACT = Duration.ofMillis(10);
+
+        /** This JVM's deadline is earlier than the database's by the time of a round trip. */
+        private static final Duration EXPIRED_THERE = Duration.ofMillis(200);
+
+        private final HeldGrant state;
+        private final Supplier<? extends @Nullable GrantHandle> handle;
+        private final @Nullable Deadline maxHold;
+        private volatile Deadline leak;
+        private volatile boolean leaked;
+        private volatile @Nullable Deadline postponedAt;
+        private volatile Deadline retry = Deadline.NEVER;
+
+        /** @param maxHold until when it is renewed; null if it is not */
+        ScheduledRenewal(
+                HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, @Nullable Deadline maxHold) {
+            this.state = state;
+            this.handle = handle;
+            this.maxHold = maxHold;
+            this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
+        }
+
+        /** The handle of its user; null if nobody uses it. */
+        @Nullable GrantHandle handle() {
+            return handle.get();
+        }
+
+        long requestId() {
+            return state.grant().requestId();
+        }
+
+        boolean isKeptAlive() {
+            return maxHold != null;
+        }
+
+        /** When the next action is to be taken: when the grant is to be renewed, is lost, or has leaked, whichever is first. */
+        Deadline due() {
+            Deadline lost = state.deadline();
+            Deadline next;
+            if (maxHold == null) {
+                next = lost.equals(postponedAt) ? retry : expiredThere(lost);
+            } else {
+                next = isLastTerm() ? lost : renewal(lost).orEarlier(lost);
+            }
+            return next.orEarlier(leak);
+        }
+
+        /** Whether it has expired according to this JVM's clock, and, if it is not kept alive, according to that of the database. */
+        boolean isExpired() {
+            Deadline lost = state.deadline();
+            return (maxHold == null ? expiredThere(lost) : lost).isPassed();
+        }
+
+        /** Whether it is to be renewed now; if not, it was due for another reason. */
+        boolean isToBeRenewed() {
+            return maxHold != null && !isLastTerm() && renewal(state.deadline()).isPassed();
+        }
+
+        /** Whether it ends at the end of its maximum hold, or has been renewed by its holder beyond that. */
+        boolean isLastTerm() {
+            Deadline lost = state.deadline();
+            return maxHold != null && !maxHold.never() && later(lost, EXACT).compareTo(maxHold) >= 0;
+        }
+
+        /** When a renewal at this time ends: after the time to live, at the latest at the end of the maximum hold. */
+        Deadline renewedUntil(long asOfNanos) {
+            Duration ttl = state.grant().ttl();
+            Deadline whole = ttl == null ? Deadline.NEVER : Deadline.after(asOfNanos, ttl);
+            return maxHold == null ? whole : whole.orEarlier(maxHold);
+        }
+
+        /** Whether the grant has been held for so long that its holder may have forgotten it. True once. */
+        boolean leaksNow() {
+            if (!leak.isPassed()) {
+                return false;
+            }
+            leak = Deadline.NEVER;
+            leaked = true;
+            return true;
+        }
+
+        /** Schedules another attempt soon, if its renewal or the report of its expiry has failed. */
+        void postpone() {
+            Duration ttl = state.grant().ttl();
+            if (ttl != null && (isExpired() || isToBeRenewed())) {
+                Duration soon = ttl.dividedBy(10);
+                retry = Deadline.in(soon.compareTo(MAX_RETRY) < 0 ? soon : MAX_RETRY);
+                postponedAt = state.deadline();
+            }
+        }
+
+        /** A third of the time to live after it began, whichever caller renewed the grant, and to whichever time to live. */
+        private Deadline renewal(Deadline lost) {
+            Duration ttl = state.grant().ttl();
+            if (ttl == null) {
+                return Deadline.NEVER;
+            }
+            if (lost.equals(postponedAt)) { // not renewed since it was postponed
+                return retry;
+            }
+            Duration third = ttl.dividedBy(3);
+            Duration interval = third.compareTo(longestInterval) < 0 ? third : longestInterval;
+            return Deadline.after(lost.nanos(), interval.minus(ttl)).roundedDown(interval.dividedBy(PARTS));
+        }
+
+        private static Deadline expiredThere(Deadline lost) {
+            return later(lost, EXPIRED_THERE);
+        }
+
+        private static Deadline later(Deadline deadline, Duration by) {
+            return deadline.never() ? deadline : Deadline.after(deadline.nanos(), by);
+        }
     }
 }
