@@ -178,7 +178,7 @@ final class ReleaseService {
         return release.answer().whenComplete((outcome, failure) -> {
             if (failure == null) {
                 released(state);
-                run.listenerThreads.execute(() -> tell(outcome, event));
+                run.listenerThreads.execute(() -> tell(outcome, event, null));
             } else {
                 boolean unused = releaseInBackground(release, state, event, null);
             }
@@ -219,7 +219,7 @@ final class ReleaseService {
             ReleaseOutcome outcome = outcomeOf(externalId, transaction);
             whenReleased.run();
             run.commit.pollNow();
-            tell(outcome, ofAnother(externalId));
+            tell(outcome, ofAnother(externalId), null);
             return outcome;
         };
         Runnable later = () -> {
@@ -264,15 +264,10 @@ final class ReleaseService {
     }
 
     private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event, @Nullable GrantHandle lost) {
-        tell(outcome, event);
-        if (outcome != ReleaseOutcome.RELEASED && lost != null) {
-            reportGone(lost);
-        }
-    }
-
-    private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event) {
         if (outcome == ReleaseOutcome.RELEASED) {
             run.listeners.tell(event);
+        } else if (lost != null) {
+            reportGone(lost);
         }
     }
 }
