@@ -47,6 +47,8 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
     private final RunContext run;
+    private final MaintenanceTransactions transactions;
+    private final int batchSize;
     private final PermitManager permits;
     private final SemaphoreAdmin admin;
     private final DeadOwners deadOwners;
@@ -56,6 +58,8 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     /** Creates a maintenance that is not scheduled yet. */
     DatabaseSemaphoreMaintenance(RunContext run, PermitManager permits, SemaphoreAdmin admin, DeadOwners deadOwners) {
         this.run = run;
+        this.transactions = run.persistence.maintenance();
+        this.batchSize = run.settings.get(MaintenanceSettings.BATCH_SIZE);
         this.permits = permits;
         this.admin = admin;
         this.deadOwners = deadOwners;
@@ -104,7 +108,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         return exclusively(MaintenanceTask.ORPHAN_RELEASE, () -> {
             int released = releaseAll(ReclaimReason.expired());
             released += run.retry
-                    .call(run.persistence.maintenance()::findDeadInstances)
+                    .call(transactions::findDeadInstances)
                     .map(this::releaseAll)
                     .orElse(0);
             Duration staleAfter = run.settings.get(MaintenanceSettings.STALE_AFTER);
@@ -112,14 +116,12 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
                 released += releaseAll(ReclaimReason.stale(staleAfter));
             }
             if (deadOwners.hasChecks()) {
-                for (ReclaimReason dead : deadOwners.among(run.retry.call(run.persistence.maintenance()::findOwners))) {
+                for (ReclaimReason dead : deadOwners.among(run.retry.call(transactions::findOwners))) {
                     released += releaseAll(dead);
                 }
             }
             repair();
-            all(() -> run.persistence
-                    .maintenance()
-                    .deleteExpiredWaiters(FORGET_WAITERS_AFTER, run.settings.get(MaintenanceSettings.BATCH_SIZE)));
+            all(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER, batchSize));
             return released;
         });
     }
@@ -127,46 +129,33 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     @Override
     public int deleteReleasedRequests() {
         return exclusively(MaintenanceTask.REQUEST_CLEANUP, () -> {
+            Duration retention = run.settings.get(MaintenanceSettings.REQUEST_RETENTION);
             AtomicInteger repaired = new AtomicInteger();
             int deleted = all(() -> {
-                MaintenanceTransactions.CleanUp batch = run.persistence
-                        .maintenance()
-                        .deleteReleased(
-                                run.settings.get(MaintenanceSettings.REQUEST_RETENTION),
-                                run.settings.get(MaintenanceSettings.BATCH_SIZE));
+                MaintenanceTransactions.CleanUp batch = transactions.deleteReleased(retention, batchSize);
                 repaired.addAndGet(batch.repairedPermits());
                 return batch.requests();
             });
             warnOfRepairs(repaired.get());
-            all(() -> run.persistence
-                    .maintenance()
-                    .deleteReclaims(
-                            run.settings.get(MaintenanceSettings.REQUEST_RETENTION),
-                            run.settings.get(MaintenanceSettings.BATCH_SIZE)));
+            all(() -> transactions.deleteReclaims(retention, batchSize));
             deleteIdleOfPatterns();
-            run.retry.call(() -> run.persistence.maintenance().deleteExpiredInstances(FORGET_INSTANCES_AFTER));
+            run.retry.call(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
             return deleted;
         });
     }
 
     @Override
     public int deleteCapacityHistory() {
+        Duration retention = run.settings.get(MaintenanceSettings.HISTORY_RETENTION);
         return exclusively(
-                MaintenanceTask.HISTORY_CLEANUP,
-                () -> all(() -> run.persistence
-                        .maintenance()
-                        .deleteHistory(
-                                run.settings.get(MaintenanceSettings.HISTORY_RETENTION),
-                                run.settings.get(MaintenanceSettings.BATCH_SIZE))));
+                MaintenanceTask.HISTORY_CLEANUP, () -> all(() -> transactions.deleteHistory(retention, batchSize)));
     }
 
     private void repair() {
         warnOfRepairs(inBatches(
-                run.persistence.maintenance()::findSemaphores,
+                transactions::findSemaphores,
                 1,
-                some -> all(() -> run.persistence
-                        .maintenance()
-                        .repairHalfReleased(some, run.settings.get(MaintenanceSettings.BATCH_SIZE)))));
+                some -> all(() -> transactions.repairHalfReleased(some, batchSize))));
     }
 
     private void warnOfRepairs(int permits) {
@@ -182,9 +171,9 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     private void deleteIdleOfPatterns() {
         Duration idleFor = run.settings.get(MaintenanceSettings.PATTERN_IDLE_AFTER);
         int deleted = inBatches(
-                after -> run.persistence.maintenance().findIdleOfPatterns(idleFor, after),
+                after -> transactions.findIdleOfPatterns(idleFor, after),
                 1,
-                some -> run.retry.call(() -> run.persistence.maintenance().deleteIdleOfPatterns(some, idleFor)));
+                some -> run.retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor)));
         if (deleted > 0) {
             log.info("Removed {} semaphore(s) that were created by patterns and are no longer used", deleted);
         }
@@ -212,10 +201,8 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
      * @return the number of candidates that were skipped, since other transactions had locked them
      */
     private int pass(ReclaimReason reason, List<ReclaimedRequest> released) {
-        int size = run.settings.get(MaintenanceSettings.BATCH_SIZE);
-        return inBatches(after -> run.persistence.maintenance().find(reason, after, size), size, batch -> {
-            List<ReclaimedRequest> taken =
-                    run.retry.call(() -> run.persistence.maintenance().release(batch, reason));
+        return inBatches(after -> transactions.find(reason, after, batchSize), batchSize, batch -> {
+            List<ReclaimedRequest> taken = run.retry.call(() -> transactions.release(batch, reason));
             taken.forEach(each -> run.listeners.tell(
                     listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
             released.addAll(taken);
@@ -253,28 +240,26 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         do {
             last = run.retry.call(batch::getAsInt);
             deleted += last;
-        } while (last >= run.settings.get(MaintenanceSettings.BATCH_SIZE) && !isStopped());
+        } while (last >= batchSize && !isStopped());
         return deleted;
     }
 
     private int exclusively(MaintenanceTask task, IntSupplier work) {
-        int done = exclusively(work);
-        run.listeners.tell(listener -> listener.maintained(new SemaphoreListener.Maintained(task, done)));
-        return done;
-    }
-
-    private int exclusively(IntSupplier work) {
         AcquireRequest request =
                 AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD).withWaitTime(Duration.ZERO);
         if (admin.find(SEMAPHORE).isEmpty()) {
             admin.create(SEMAPHORE, 1);
         }
-        if (!(permits.acquireForWork(request) instanceof AcquireResult.Granted granted)) {
+        int done = 0;
+        if (permits.acquireForWork(request) instanceof AcquireResult.Granted granted) {
+            try (PermitGrant grant = granted.grant()) {
+                done = work.getAsInt();
+            }
+        } else {
             log.debug("Another instance runs the maintenance");
-            return 0;
         }
-        try (PermitGrant grant = granted.grant()) {
-            return work.getAsInt();
-        }
+        SemaphoreListener.Maintained event = new SemaphoreListener.Maintained(task, done);
+        run.listeners.tell(listener -> listener.maintained(event));
+        return done;
     }
 }
