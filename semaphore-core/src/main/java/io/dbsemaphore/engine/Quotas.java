@@ -109,19 +109,19 @@ final class Quotas {
             return null;
         }
         request.externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
+        run.acquireFactory.checkHostTransaction(request);
         long startedAt = System.nanoTime();
         ReuseTerms terms = run.acquireFactory
                 .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
                 .orElse(null);
+        return take(terms, startedAt, false);
+    }
+
+    private @Nullable AcquireResult take(@Nullable ReuseTerms terms, long startedAt, boolean refusedAtFirst) {
         Quota quota = terms == null ? null : quotas.get(terms.name());
         if (terms == null || quota == null || run.commit.isAwaited(terms.name())) {
             return null;
         }
-        run.acquireFactory.checkHostTransaction(request);
-        return take(quota, terms, startedAt, false);
-    }
-
-    private @Nullable AcquireResult take(Quota quota, ReuseTerms terms, long startedAt, boolean refusedAtFirst) {
         Chunk chunk = quota.poll(terms, System.nanoTime());
         if (chunk == null) {
             return null;
@@ -186,11 +186,7 @@ final class Quotas {
 
     /** Begins a use of a chunk that has become idle while the database refused the acquire; null if there is none. */
     @Nullable AcquireResult takeIdle(Acquire acquire) {
-        ReuseTerms terms = acquire.reuseTerms();
-        Quota quota = terms == null ? null : quotas.get(terms.name());
-        return terms == null || quota == null || run.commit.isAwaited(terms.name())
-                ? null
-                : take(quota, terms, acquire.call().startedAt(), acquire.wasRefused());
+        return take(acquire.reuseTerms(), acquire.call().startedAt(), acquire.wasRefused());
     }
 
     /**
@@ -201,7 +197,7 @@ final class Quotas {
      */
     @Nullable CompletableFuture<?> retryAfter(Acquire acquire, List<PermitShortage> shortages, long asOf) {
         List<CompletableFuture<?>> returns = new ArrayList<>();
-        for (PermitShortage shortage : disabled ? List.<PermitShortage>of() : shortages) {
+        for (PermitShortage shortage : shortages) {
             Quota quota = quotas.get(shortage.name());
             if (quota != null
                     && (clearOthers(quota, acquire.reuseTerms())
@@ -222,7 +218,7 @@ final class Quotas {
 
     /** Tells the other instances that the database has refused an acquire, if its caller does not wait. */
     void refused(Acquire acquire, List<PermitShortage> shortages) {
-        if (!disabled && !acquire.hasWaitTime()) {
+        if (!acquire.hasWaitTime()) {
             shortages.stream()
                     .map(PermitShortage::name)
                     .filter(name -> !reuseOf(name).isZero())
@@ -321,14 +317,12 @@ final class Quotas {
 
     /** Hands idle chunks to callers that have begun to wait, or gives them back if that is not possible. */
     void serveWaiting(Set<String> names) {
-        if (!disabled) {
-            names.forEach(name -> {
-                Quota quota = quotas.get(name);
-                if (quota != null) {
-                    serveWaiting(name, quota);
-                }
-            });
-        }
+        names.forEach(name -> {
+            Quota quota = quotas.get(name);
+            if (quota != null) {
+                serveWaiting(name, quota);
+            }
+        });
     }
 
     private void serveWaiting(String name, Quota quota) {
@@ -383,14 +377,12 @@ final class Quotas {
 
     /** Records what a batch has read about the semaphores. */
     void observe(Map<String, RemainingAvailability> availability) {
-        if (!disabled) {
-            availability.forEach((name, remaining) -> {
-                Quota quota = quotas.get(name);
-                if (quota != null) {
-                    quota.observe(remaining.isAwaitedElsewhere(), remaining.held() > remaining.capacity());
-                }
-            });
-        }
+        availability.forEach((name, remaining) -> {
+            Quota quota = quotas.get(name);
+            if (quota != null) {
+                quota.observe(remaining.isAwaitedElsewhere(), remaining.held() > remaining.capacity());
+            }
+        });
     }
 
     private void beginChecks() {
