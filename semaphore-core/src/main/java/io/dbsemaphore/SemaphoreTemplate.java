@@ -9,8 +9,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Acquires permits, runs work under them and releases them. The bean to inject.
@@ -24,8 +22,6 @@ import org.slf4j.LoggerFactory;
  * <p>Modeled on Spring's {@code TransactionTemplate}. Immutable and thread-safe.
  */
 public class SemaphoreTemplate implements SemaphoreOperations {
-
-    private static final Logger log = LoggerFactory.getLogger(SemaphoreTemplate.class);
 
     private final PermitManager permitManager;
 
@@ -61,7 +57,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             } else if (!(result instanceof AcquireResult.Granted granted)) {
                 grant.fail(unavailable(result, own));
             } else if (!grant.succeed(granted.grant()) && !granted.grant().isReplayed()) {
-                releaseUnwanted(granted.grant());
+                granted.grant().close();
             }
         });
         // completeAsync calls none of the methods that end the acquire; no effect on one that has ended
@@ -72,16 +68,9 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     @Override
     public <T extends @Nullable Object, X extends Throwable> T execute(
             AcquireRequest request, PermitCallback<T, X> work) throws X {
-        PermitGrant grant = demand(permitManager.acquireForWork(request));
-        T result;
-        try {
-            result = Permits.callHolding(grant, work);
-        } catch (Throwable failure) {
-            releaseAfterFailure(grant, failure);
-            throw failure;
+        try (PermitGrant grant = demand(permitManager.acquireForWork(request))) {
+            return Permits.callHolding(grant, work);
         }
-        releaseAfterSuccess(grant);
-        return result;
     }
 
     @Override
@@ -168,42 +157,5 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         AcquireResult.Unavailable refused = (AcquireResult.Unavailable) result;
         return new PermitsUnavailableException(
                 refused.shortages(), refused.waitTime(), own, permitManager::firstHolders);
-    }
-
-    private static void releaseUnwanted(PermitGrant grant) {
-        try {
-            grant.release();
-        } catch (RuntimeException releaseFailure) {
-            log.warn(
-                    "Grant {} on {} was no longer wanted by its caller, and its release failed. The release is repeated in"
-                            + " the background; the permits are available when their TTL has passed at the latest",
-                    grant.externalId(),
-                    grant.permits(),
-                    releaseFailure);
-        }
-    }
-
-    private static void releaseAfterFailure(PermitGrant grant, Throwable failure) {
-        try {
-            grant.release();
-        } catch (RuntimeException | Error releaseFailure) {
-            if (releaseFailure != failure) {
-                failure.addSuppressed(releaseFailure);
-            }
-        }
-    }
-
-    /** The work has succeeded, so a failure of the release must not reach the caller. */
-    private static void releaseAfterSuccess(PermitGrant grant) {
-        try {
-            grant.release();
-        } catch (RuntimeException | Error releaseFailure) {
-            log.warn(
-                    "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"
-                            + " the background; the permits are available when their TTL has passed at the latest",
-                    grant.externalId(),
-                    grant.permits(),
-                    releaseFailure);
-        }
     }
 }

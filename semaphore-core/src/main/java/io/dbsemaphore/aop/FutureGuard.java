@@ -79,17 +79,15 @@ final class FutureGuard extends MethodGuard {
 
     /** Calls the method. Releases at once if it throws or returns null. */
     private static @Nullable CompletionStage<?> call(MethodInvocation invocation, PermitGrant grant) throws Throwable {
-        CompletionStage<?> work;
+        CompletionStage<?> work = null;
         try {
             work = (CompletionStage<?>) Permits.callHolding(grant, proceeding(invocation));
-        } catch (Throwable failure) {
-            release(grant, failure);
-            throw failure;
+            return work;
+        } finally {
+            if (work == null) {
+                grant.close();
+            }
         }
-        if (work == null) {
-            release(grant, null);
-        }
-        return work;
     }
 
     /**
@@ -114,16 +112,16 @@ final class FutureGuard extends MethodGuard {
             } catch (UnsupportedOperationException notCancellable) {
                 // It continues
             }
-            end(null);
+            end();
         }
 
         /** Releases the grant once. The end of the work and a cancellation may coincide: the later of them waits. */
-        void end(@Nullable Throwable failure) {
+        void end() {
             if (grant == null) {
                 return;
             }
             if (ended.compareAndSet(false, true)) {
-                release(grant, failure);
+                grant.close();
                 released.complete(null);
             } else {
                 released.join();
@@ -171,7 +169,7 @@ final class FutureGuard extends MethodGuard {
         void acquired(MethodInvocation invocation, @Nullable PermitGrant grant, @Nullable Throwable failure) {
             try {
                 if (grant != null && isDone()) { // cancelled, or completed by the application
-                    release(grant, null);
+                    grant.close();
                 } else if (grant != null) {
                     begin(call(invocation, grant), grant);
                 } else if (failure instanceof PermitsUnavailableException refused) {
@@ -204,7 +202,7 @@ final class FutureGuard extends MethodGuard {
         }
 
         private void completeAfterRelease(Step step, @Nullable Object value, @Nullable Throwable failure) {
-            step.end(failure);
+            step.end();
             if (failure != null) {
                 completeExceptionally(failure);
             } else {

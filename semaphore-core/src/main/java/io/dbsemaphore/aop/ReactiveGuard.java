@@ -48,9 +48,7 @@ final class ReactiveGuard extends MethodGuard {
         Flux<Object> guarded = Flux.usingWhen(
                 Mono.fromSupplier(() -> new Subscription(request)),
                 it -> it.work(call).flatMapMany(publisher -> publisher),
-                it -> it.end(null),
-                Subscription::end,
-                it -> it.end(null));
+                Subscription::end);
         // A single value is passed on when the permits are released
         return adapter.fromPublisher(adapter.isMultiValue() ? guarded : guarded.singleOrEmpty());
     }
@@ -108,7 +106,7 @@ final class ReactiveGuard extends MethodGuard {
                 } else if (state.compareAndSet(null, grant)) {
                     subscriber.success(grant);
                 } else { // not on the thread that completes acquires
-                    releases.schedule(() -> release(grant, null));
+                    releases.schedule(() -> grant.close());
                     subscriber.success();
                 }
             });
@@ -118,15 +116,11 @@ final class ReactiveGuard extends MethodGuard {
             });
         }
 
-        /**
-         * Releases the grant of a subscription that has ended. Never fails.
-         *
-         * @param failure of the work; null if it completed or was cancelled
-         */
-        Mono<Void> end(@Nullable Throwable failure) {
+        /** Releases the grant of a subscription that has ended. Never fails. */
+        Mono<Void> end() {
             Object held = state.getAndSet(ENDED);
             return held instanceof PermitGrant grant
-                    ? Mono.<Void>fromRunnable(() -> release(grant, failure)).subscribeOn(releases)
+                    ? Mono.<Void>fromRunnable(grant::close).subscribeOn(releases)
                     : Mono.empty();
         }
     }
