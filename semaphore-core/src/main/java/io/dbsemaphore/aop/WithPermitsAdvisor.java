@@ -2,7 +2,6 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +48,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     private static final long serialVersionUID = 1L;
 
     /** Each guard is created once, after everything that can be checked at start-up has been checked. */
-    private final transient Map<Class<?>, Map<Signature, MethodGuard>> byClass = new ConcurrentHashMap<>();
+    private final transient Map<Class<?>, Map<Method, MethodGuard>> byClass = new ConcurrentHashMap<>();
 
     private final transient Map<String, String> literalNames = new ConcurrentHashMap<>();
     private final transient Supplier<? extends SemaphoreOperations> supplier;
@@ -128,8 +127,8 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     /** The guard of a method, which may be declared by an interface or a superclass. */
     private @Nullable MethodGuard find(Method method, @Nullable Class<?> targetClass) {
         Class<?> type = targetClass == null ? method.getDeclaringClass() : targetClass;
-        Map<Signature, MethodGuard> guards = guardsOf(type);
-        return guards.isEmpty() ? null : guards.get(Signature.of(method, type));
+        Map<Method, MethodGuard> guards = guardsOf(type);
+        return guards.isEmpty() ? null : guards.get(AopUtils.getMostSpecificMethod(method, type));
     }
 
     private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
@@ -155,15 +154,20 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
                 && find(method, targetClass) != null;
     }
 
-    /** @throws IllegalStateException if an annotation of the class cannot work */
-    private Map<Signature, MethodGuard> guardsOf(Class<?> targetClass) {
+    /**
+     * The guards by the most specific method of the class, whatever type declares it.
+     *
+     * @throws IllegalStateException if an annotation of the class cannot work
+     */
+    private Map<Method, MethodGuard> guardsOf(Class<?> targetClass) {
         Class<?> userClass = ClassUtils.getUserClass(targetClass);
-        Map<Signature, MethodGuard> guards = byClass.get(userClass);
+        Map<Method, MethodGuard> guards = byClass.get(userClass);
         if (guards == null) {
             // Not in computeIfAbsent: resolving a placeholder may run application code, which may create beans
-            Map<Signature, MethodGuard> created = new HashMap<>();
+            Map<Method, MethodGuard> created = new HashMap<>();
             for (AnnotatedMethod annotated : AnnotatedMethod.allOf(userClass)) {
-                created.computeIfAbsent(Signature.of(annotated.method(), userClass), signature -> create(annotated));
+                created.computeIfAbsent(
+                        AopUtils.getMostSpecificMethod(annotated.method(), userClass), method -> create(annotated));
             }
             guards = Map.copyOf(created);
             byClass.putIfAbsent(userClass, guards);
@@ -195,16 +199,5 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
             operations = known;
         }
         return known;
-    }
-
-    /** Identifies a method within a class, independent of the type that declares it. */
-    private record Signature(String name, List<Class<?>> parameterTypes) {
-
-        static Signature of(Method method, Class<?> targetClass) {
-            // A proxy class is characterized by its interfaces, not by its own methods
-            Method specific =
-                    Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
-            return new Signature(specific.getName(), List.of(specific.getParameterTypes()));
-        }
     }
 }
