@@ -115,9 +115,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     }
 
     private static boolean isObjectMethod(Method method) {
-        return Stream.of(Object.class.getDeclaredMethods())
-                .filter(it -> it.getName().equals(method.getName()))
-                .anyMatch(it -> Arrays.equals(it.getParameterTypes(), method.getParameterTypes()));
+        return ReflectionUtils.findMethod(Object.class, method.getName(), method.getParameterTypes()) != null;
     }
 
     /**

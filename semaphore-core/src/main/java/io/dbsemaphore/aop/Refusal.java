@@ -3,7 +3,6 @@ package io.dbsemaphore.aop;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.annotation.OnUnavailable;
 import io.dbsemaphore.annotation.WithPermits;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -22,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
@@ -128,7 +128,6 @@ interface Refusal {
                 for (Method method : named) {
                     if (parameterTypes(method, annotated.targetClass()).equals(accepted)) {
                         requireReturnType(annotated, method);
-                        ReflectionUtils.makeAccessible(method);
                         return new FallbackMethod(method, accepted == withException);
                     }
                 }
@@ -175,11 +174,7 @@ interface Refusal {
                 arguments = Arrays.copyOf(arguments, arguments.length + 1);
                 arguments[arguments.length - 1] = refused;
             }
-            try {
-                return method.invoke(target(invocation.getThis()), arguments);
-            } catch (InvocationTargetException thrown) {
-                throw thrown.getTargetException();
-            }
+            return AopUtils.invokeJoinpointUsingReflection(target(invocation.getThis()), method, arguments);
         }
 
         /** The object itself where the target is a proxy already: a private method would see the empty fields of that proxy. */

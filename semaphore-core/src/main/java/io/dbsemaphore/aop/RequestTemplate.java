@@ -7,9 +7,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
@@ -90,19 +88,16 @@ final class RequestTemplate {
     }
 
     private AcquireRequest create(EvaluationContext context) {
-        Map<String, Integer> counts = new LinkedHashMap<>();
-        for (int i = 0; i < names.size(); i++) {
+        AcquireRequest request = AcquireRequest.of(names.get(0).evaluate(context), permits[0]);
+        for (int i = 1; i < names.size(); i++) {
             String name = names.get(i).evaluate(context);
-            if (counts.put(name, permits[permits.length == 1 ? 0 : i]) != null) {
+            if (request.permits().containsKey(name)) {
                 throw names.get(i).refuse("repeats '" + name + "'. " + NAMES_ONCE, null);
             }
+            request = request.withPermits(name, permits[permits.length == 1 ? 0 : i]);
         }
         WithPermits annotation = annotated.annotation();
-        AcquireRequest request =
-                AcquireRequest.of(counts.keySet().toArray(String[]::new)).withKeepAlive(annotation.keepAlive());
-        for (Map.Entry<String, Integer> count : counts.entrySet()) {
-            request = count.getValue() == 1 ? request : request.withPermits(count.getKey(), count.getValue());
-        }
+        request = request.withKeepAlive(annotation.keepAlive());
         request = annotation.exclusive() ? request.exclusive() : request;
         request = waitTime.map(request::withWaitTime).orElse(request);
         request = ttl.map(request::withTtl).orElse(request);
