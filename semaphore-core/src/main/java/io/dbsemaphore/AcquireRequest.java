@@ -39,9 +39,6 @@ public final class AcquireRequest {
         if (names.length == 0) {
             throw new IllegalArgumentException("An acquire needs the name of at least one semaphore");
         }
-        if (names.length == 1) {
-            return new AcquireRequest(new Settings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
-        }
         Map<String, Integer> permits = new LinkedHashMap<>();
         for (String name : names) {
             permits.merge(SemaphoreName.requireValid(name), 1, Math::addExact);
@@ -299,13 +296,13 @@ public final class AcquireRequest {
     }
 
     private AcquireRequest with(Consumer<Settings> change) {
-        Settings copy = new Settings(settings);
+        Settings copy = settings.copy();
         change.accept(copy);
         return new AcquireRequest(copy);
     }
 
     /** The values of one request. Not modified after the request has been constructed. */
-    private static final class Settings {
+    private static final class Settings implements Cloneable {
 
         /** Unmodifiable: copies share it. */
         Map<String, Integer> permits;
@@ -334,18 +331,12 @@ public final class AcquireRequest {
             this.permits = permits;
         }
 
-        Settings(Settings other) {
-            permits = other.permits;
-            exclusive = other.exclusive;
-            ttl = other.ttl;
-            withoutTtl = other.withoutTtl;
-            maxHold = other.maxHold;
-            waitTime = other.waitTime;
-            owner = other.owner;
-            externalId = other.externalId;
-            adopt = other.adopt;
-            keepAlive = other.keepAlive;
-            releaseAtShutdown = other.releaseAtShutdown;
+        Settings copy() {
+            try {
+                return (Settings) clone();
+            } catch (CloneNotSupportedException impossible) {
+                throw new IllegalStateException(impossible);
+            }
         }
     }
 }
