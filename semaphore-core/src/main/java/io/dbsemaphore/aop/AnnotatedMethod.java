@@ -131,9 +131,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     }
 
     private static Method mostSpecific(Method method, Class<?> targetClass) {
-        return Proxy.isProxyClass(targetClass) || !isOverridable(method, targetClass)
-                ? method
-                : AopUtils.getMostSpecificMethod(method, targetClass);
+        return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
     }
 
     /** A proxy also implements other interfaces than those of the annotation, such as Spring's Advised. */

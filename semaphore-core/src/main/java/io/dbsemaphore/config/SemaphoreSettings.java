@@ -58,9 +58,7 @@ public final class SemaphoreSettings {
      */
     public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
                     ALL, "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
-            .where(eachOf(
-                    "max-hold",
-                    must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive")));
+            .where(eachOf(must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive")));
 
     /**
      * How long an acquire waits for permits unless its request says otherwise, by the name of the semaphore or a pattern; by
@@ -68,7 +66,7 @@ public final class SemaphoreSettings {
      */
     public static final Setting<PerSemaphore<Duration>> WAIT_TIME = Setting.of(
                     "semaphore.semaphores.<name>.wait-time", PerSemaphore.all(Duration.ZERO))
-            .where(eachOf("wait-time", atLeast(Duration.ZERO, "to not wait use zero")));
+            .where(eachOf(atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
      * The longest time between two renewals of a grant that is kept alive, by default an hour, at least 100ms; a third of
@@ -167,7 +165,6 @@ public final class SemaphoreSettings {
                     "semaphore.semaphores.<name>.reuse", PerSemaphore.all(Duration.ZERO))
             .where(
                     eachOf(
-                            "reuse",
                             must(
                                     "between 10ms and 10s, or zero",
                                     SemaphoreSettings::isReuseTime,
@@ -273,8 +270,9 @@ public final class SemaphoreSettings {
     }
 
     /** Checks the default and the value of each semaphore and pattern, under the name of its own property. */
-    private static <T> BiConsumer<String, PerSemaphore<T>> eachOf(String attribute, BiConsumer<String, T> check) {
+    private static <T> BiConsumer<String, PerSemaphore<T>> eachOf(BiConsumer<String, T> check) {
         return (property, values) -> {
+            String attribute = property.substring(property.lastIndexOf('.') + 1);
             check.accept(property, values.byDefault());
             values.byName()
                     .forEach((name, value) ->
