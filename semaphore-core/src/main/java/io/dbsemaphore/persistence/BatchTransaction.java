@@ -16,7 +16,6 @@ import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.HolderScans;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.Shortfall;
@@ -42,6 +41,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -111,18 +111,13 @@ public final class BatchTransaction {
      * which belongs to the library.
      *
      * @param source supplies the batch; called after a connection has been obtained
-     * @throws PartialReleaseException if a piggy-backed release failed; nothing was changed
      * @throws RuntimeException if the transaction failed as a whole; nothing was changed, unless it is a
      *     {@link CommitOutcomeUnknownException}
      */
     public BatchResult grant(Supplier<GrantBatch> source) {
         return transaction.executeHere(() -> {
             GrantBatch batch = source.get();
-            try {
-                return decide(batch, queueRelease(batch.releases()));
-            } catch (RuntimeException failure) {
-                return decide(batch, queueReleaseAfterRefusal(batch.releases(), failure));
-            }
+            return releasing(batch.releases(), release -> decide(batch, release));
         });
     }
 
@@ -388,16 +383,12 @@ public final class BatchTransaction {
      *
      * @param permitIds the ids of the permits of each request, by its id
      * @return the outcome for each request, by its id; without locked requests
-     * @throws PartialReleaseException if another transaction has released one of the requests; nothing is released
      */
     public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> {
-            try {
-                return releaseNow(permitIds, queueRelease(permitIds));
-            } catch (RuntimeException failure) {
-                return releaseNow(permitIds, queueReleaseAfterRefusal(permitIds, failure));
-            }
-        });
+        return transaction.execute(() -> releasing(permitIds, release -> {
+            tables.sql().flush();
+            return outcomes(permitIds.keySet(), release.get());
+        }));
     }
 
     /**
@@ -411,11 +402,23 @@ public final class BatchTransaction {
     }
 
     /**
-     * Queues the release of requests, except for those with a permit that another transaction has locked.
+     * Does the work of a transaction that begins with the release of requests, except for those with a permit that another transaction
+     * has locked. If a lock is refused, the work is done again; it has written nothing yet.
      *
-     * @return the ids of the requests that were released, after the round trip; throws {@link PartialReleaseException} if
-     *     another transaction has released one of them
+     * @param work gets the ids of the requests that the next round trip releases
      */
+    private <T> T releasing(SortedMap<Long, List<Long>> permitIds, Function<Supplier<Set<Long>>, T> work) {
+        try {
+            return work.apply(queueRelease(permitIds));
+        } catch (RuntimeException failure) {
+            if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
+                throw failure;
+            }
+            log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
+            return work.apply(queueReleaseOfUnlocked(permitIds));
+        }
+    }
+
     private Supplier<Set<Long>> queueRelease(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
             return Set::of;
@@ -429,49 +432,16 @@ public final class BatchTransaction {
             permits.queueReleaseOfReleased(all);
             return () -> Set.copyOf(released.get());
         }
-        return queueRelease(permitIds, permits.queueLock(all));
+        Supplier<List<Long>> locked = permits.queueLock(all);
+        tables.queueRelease(permitIds);
+        return () -> PermitTable.among(permitIds, locked.get()).keySet();
     }
 
-    /**
-     * Queues the release of the requests whose permits no other transaction has locked, which takes one more round trip.
-     *
-     * @throws RuntimeException the given failure, unless its cause is a refused lock
-     */
-    private Supplier<Set<Long>> queueReleaseAfterRefusal(
-            SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
-        if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
-            throw failure;
-        }
-        log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
-        return queueReleaseOfUnlocked(permitIds);
-    }
-
+    /** Takes one more round trip, to lock the permits that no other transaction has locked. */
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
         SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
-        return unlocked.isEmpty() ? Set::of : queueRelease(unlocked, () -> PermitTable.idsOf(unlocked));
-    }
-
-    /**
-     * Queues the release of requests.
-     *
-     * @param locked the held permits of the requests, as far as this transaction has locked them
-     */
-    private Supplier<Set<Long>> queueRelease(
-            SortedMap<Long, List<Long>> permitIds, Supplier<? extends Collection<Long>> locked) {
-        Supplier<Integer> changed = requests.queueRelease(permitIds.keySet());
-        permits.queueRelease(PermitTable.idsOf(permitIds));
-        return () -> {
-            Set<Long> released = PermitTable.among(permitIds, locked.get()).keySet();
-            if (changed.get() != released.size()) {
-                throw new PartialReleaseException();
-            }
-            return released;
-        };
-    }
-
-    private Map<Long, ReleaseOutcome> releaseNow(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> released) {
-        tables.sql().flush();
-        return outcomes(permitIds.keySet(), released.get());
+        tables.queueRelease(unlocked);
+        return unlocked::keySet;
     }
 
     private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {

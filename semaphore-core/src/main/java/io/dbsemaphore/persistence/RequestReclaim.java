@@ -44,19 +44,15 @@ final class RequestReclaim {
             select r.id from permit_request r where r.id in (?) and r.state <> 'RELEASED' and %s
             order by r.id for update skip locked""";
 
+    private final Tables tables;
     private final Sql sql;
-    private final PermitRequestTable requests;
     private final PermitTable permits;
-    private final InstanceTable instances;
-    private final CapacityHistory history;
     private final HolderScans<Boolean> scans = new HolderScans<>();
 
     RequestReclaim(Tables tables) {
+        this.tables = tables;
         this.sql = tables.sql();
-        this.requests = tables.requests();
         this.permits = tables.permits();
-        this.instances = tables.instances();
-        this.history = tables.history();
     }
 
     /** The requests above an id that may be reclaimed, in the order of their ids; read without a lock. */
@@ -87,20 +83,20 @@ final class RequestReclaim {
                 permits.findByRequests(released).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
         List<List<@Nullable Object>> rows = new ArrayList<>();
-        for (PermitRequest request : requests.findByIds(released)) {
+        for (PermitRequest request : tables.requests().findByIds(released)) {
             List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
             // from the cached suspect instances, so that no statement is added to the acquire
             Optional<DeadInstance> dead = Optional.ofNullable(request.instance())
                     .filter(id -> reason.isInstanceGone())
-                    .map(instances::find);
+                    .map(tables.instances()::find);
             reclaimed.add(new ReclaimedRequest(
                     request.externalId(),
                     its.stream().collect(Collectors.toMap(NamedPermit::name, NamedPermit::count)),
                     dead));
             String inWords = dead.flatMap(RequestReclaim::inWords).orElse(reason.inWords());
-            its.forEach(permit -> rows.add(history.released(permit, request, null, inWords)));
+            its.forEach(permit -> rows.add(tables.history().released(permit, request, null, inWords)));
         }
-        history.add(rows);
+        tables.history().add(rows);
         return reclaimed;
     }
 
@@ -122,10 +118,7 @@ final class RequestReclaim {
         if (!permitIds.isEmpty()) {
             permitIds.keySet().retainAll(Set.copyOf(lock.apply(permitIds.keySet())));
         }
-        if (!permitIds.isEmpty()) {
-            requests.queueRelease(permitIds.keySet());
-            permits.queueRelease(PermitTable.idsOf(permitIds));
-        }
+        tables.queueRelease(permitIds);
         return permitIds.keySet();
     }
 
@@ -136,7 +129,7 @@ final class RequestReclaim {
      */
     List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
         List<ReclaimedRequest> released = new ArrayList<>();
-        List<Long> oldest = requests.findOldestExpired(PAGE);
+        List<Long> oldest = tables.requests().findOldestExpired(PAGE);
         if (!oldest.isEmpty()) {
             released.addAll(
                     release(permits.findRequestsHolding(oldest, Shortfall.ids(shortfalls)), ReclaimReason.expired()));
@@ -158,7 +151,7 @@ final class RequestReclaim {
             releaseSome(ids, ReclaimReason.expired(), released);
         }
         boolean enough = released.size() >= MAX_RELEASED || due.stream().noneMatch(each -> isShort(each, released));
-        Set<Long> dead = enough ? Set.of() : instances.findDead(ids);
+        Set<Long> dead = enough ? Set.of() : tables.instances().findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(ids, ReclaimReason.instanceGone(dead), released);
         }

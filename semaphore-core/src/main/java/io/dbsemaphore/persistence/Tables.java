@@ -6,6 +6,7 @@ import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.function.Supplier;
 
 /** The tables of the library. Each has a class for its SQL; rare statements are in Spring Data repositories. */
@@ -38,5 +39,17 @@ record Tables(
                 .map(permit -> new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token()))
                 .toList();
         return request.toGrant(held);
+    }
+
+    /**
+     * Queues the release of requests.
+     *
+     * @param permitIds the ids of the permits of each request, by its id; locked by this transaction, or queued to be
+     */
+    void queueRelease(SortedMap<Long, List<Long>> permitIds) {
+        if (!permitIds.isEmpty()) {
+            requests.queueRelease(permitIds.keySet());
+            permits.queueRelease(PermitTable.idsOf(permitIds));
+        }
     }
 }

@@ -9,7 +9,6 @@ import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.LocalQueues;
-import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
@@ -252,14 +251,9 @@ public final class GroupCommit implements AutoCloseable {
             return Map.of(release.requestId(), with.transaction().release(release.grant()));
         }
         SortedMap<Long, List<Long>> permitIds = Release.permitIds(batch.releases());
-        if (!batch.isLockedLikely()) {
-            try {
-                return with.transaction().releaseSkipLocked(permitIds);
-            } catch (PartialReleaseException oneIsReleasedAlready) {
-                // then each of them is looked at
-            }
-        }
-        return with.transaction().releaseSkipLocked(permitIds.keySet());
+        return batch.isLockedLikely()
+                ? with.transaction().releaseSkipLocked(permitIds.keySet())
+                : with.transaction().releaseSkipLocked(permitIds);
     }
 
     private void answer(Settlement.Result settled) {

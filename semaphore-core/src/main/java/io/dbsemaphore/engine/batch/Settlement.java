@@ -4,7 +4,6 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
@@ -266,15 +265,6 @@ final class Settlement {
             } else { // whichever statement failed, these releases are better served by a transaction of their own
                 tryAgain(release, Duration.ZERO);
             }
-        }
-        if (failure instanceof PartialReleaseException) { // a piggy-backed release is the cause, not a member
-            batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
-                if (!acquire.isOutcomeUnknown()) {
-                    acquire.unclaim();
-                }
-                tryAgain(acquire, null);
-            });
-            return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || TransactionFailures.isUnreachable(failure);

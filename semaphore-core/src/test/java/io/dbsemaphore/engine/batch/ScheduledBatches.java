@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -97,10 +96,9 @@ final class ScheduledBatches {
         if (choice.nextBoolean()) {
             flight.batch.members().forEach(member -> member.claim());
         }
-        return switch (choice.nextInt(4)) {
+        return switch (choice.nextInt(3)) {
             case 0 -> new CannotAcquireLockException("Deadlock", new SQLException("deadlock", "40001", 1213));
             case 1 -> new DataAccessResourceFailureException("Broken", new SQLException("broken", "08S01"));
-            case 2 -> new PartialReleaseException();
             default -> new IllegalArgumentException("Something of one member");
         };
     }
