@@ -11,12 +11,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The instances in the database, and which of them are dead. All methods but {@link #find} require an open transaction. */
+/** The instances in the database, and which of them are dead. All methods require an open transaction. */
 final class InstanceTable {
 
     private static final String INSERT = """
@@ -57,52 +56,31 @@ final class InstanceTable {
         sql.update(DELETE, id);
     }
 
-    /** The dead instances that hold permits. */
-    Set<Long> findDead() {
+    /** The dead instances that hold permits, by id. */
+    Map<Long, DeadInstance> findDead() {
         return suspects.dead(sql.read(FIND_SUSPECTS, Suspect::of));
     }
 
-    Set<Long> findDead(Collection<Long> semaphoreIds) {
+    Map<Long, DeadInstance> findDead(Collection<Long> semaphoreIds) {
         return suspects.dead(sql.read(FIND_SUSPECTS_HOLDING, Suspect::of, semaphoreIds));
-    }
-
-    /** Returns a dead instance as far as it is known, without a statement. */
-    DeadInstance find(long instance) {
-        return suspects.find(instance).orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty()));
     }
 
     /**
      * An instance whose heartbeat is overdue.
      *
-     * @param expiresAt when its lease expired; null, like owner and heartbeat, if it is not registered
-     * @param now the database's clock when the row was read
+     * @param expiresAt when its lease expired; null if it is not registered
      */
-    record Suspect(
-            long instance,
-            @Nullable LocalDateTime expiresAt,
-            @Nullable String owner,
-            @Nullable LocalDateTime heartbeatAt,
-            LocalDateTime now) {
-
-        /** Whether there was no heartbeat between these two reads. */
-        boolean isUnchanged(Suspect other) {
-            return instance == other.instance && Objects.equals(expiresAt, other.expiresAt);
-        }
-
-        DeadInstance toDead() {
-            return new DeadInstance(
-                    instance,
-                    Optional.ofNullable(owner),
-                    Optional.ofNullable(heartbeatAt).map(last -> Duration.between(last, now)));
-        }
+    record Suspect(DeadInstance instance, @Nullable LocalDateTime expiresAt) {
 
         static Suspect of(ResultSet row, int number) throws SQLException {
+            LocalDateTime now = row.getObject(5, LocalDateTime.class);
             return new Suspect(
-                    row.getLong(1),
-                    row.getObject(2, LocalDateTime.class),
-                    row.getString(3),
-                    row.getObject(4, LocalDateTime.class),
-                    row.getObject(5, LocalDateTime.class));
+                    new DeadInstance(
+                            row.getLong(1),
+                            Optional.ofNullable(row.getString(3)),
+                            Optional.ofNullable(row.getObject(4, LocalDateTime.class))
+                                    .map(last -> Duration.between(last, now))),
+                    row.getObject(2, LocalDateTime.class));
         }
     }
 
@@ -120,8 +98,8 @@ final class InstanceTable {
         /** Least recently seen first. */
         private final Map<Long, Sighting> sightings = new LinkedHashMap<>();
 
-        /** The last read of a suspect instance, and when it was first suspect after its last heartbeat. */
-        private record Sighting(Suspect suspect, long nanos) {}
+        /** When the lease of a suspect instance expired, and when it was first suspect after its last heartbeat. */
+        private record Sighting(@Nullable LocalDateTime expiresAt, long nanos) {}
 
         Suspects(Duration grace) {
             this(grace, System::nanoTime);
@@ -132,33 +110,24 @@ final class InstanceTable {
             this.nanoClock = nanoClock;
         }
 
-        synchronized int cached() {
-            return sightings.size();
-        }
-
         /** Records the instances that are suspect now, and returns those that have been suspect for the grace period. */
-        synchronized Set<Long> dead(Collection<Suspect> suspectNow) {
+        synchronized Map<Long, DeadInstance> dead(Collection<Suspect> suspectNow) {
             long now = nanoClock.getAsLong();
-            Set<Long> dead = new TreeSet<>();
+            Map<Long, DeadInstance> dead = new TreeMap<>();
             for (Suspect suspect : suspectNow) {
-                Sighting known = sightings.remove(suspect.instance());
-                long since = known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now;
-                sightings.put(suspect.instance(), new Sighting(suspect, since));
+                long id = suspect.instance().id();
+                Sighting known = sightings.remove(id);
+                long since =
+                        known != null && Objects.equals(known.expiresAt(), suspect.expiresAt()) ? known.nanos() : now;
+                sightings.put(id, new Sighting(suspect.expiresAt(), since));
                 if (now - since >= graceNanos) {
-                    dead.add(suspect.instance());
+                    dead.put(id, suspect.instance());
                 }
             }
             while (sightings.size() > Math.max(MAX_CACHED, suspectNow.size())) {
                 sightings.remove(sightings.keySet().iterator().next());
             }
             return dead;
-        }
-
-        /** The last read of a suspect instance; empty if it is not cached. */
-        synchronized Optional<DeadInstance> find(long instance) {
-            return Optional.ofNullable(sightings.get(instance))
-                    .map(Sighting::suspect)
-                    .map(Suspect::toDead);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -7,8 +8,8 @@ import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.springframework.data.domain.Limit;
 
@@ -45,7 +46,7 @@ public final class MaintenanceTransactions {
 
     /** The reason to reclaim what dead instances hold; empty if none is dead. */
     public Optional<ReclaimReason> findDeadInstances() {
-        Set<Long> dead = transaction.execute(tables.instances()::findDead);
+        Map<Long, DeadInstance> dead = transaction.execute(tables.instances()::findDead);
         return dead.isEmpty() ? Optional.empty() : Optional.of(ReclaimReason.instanceGone(dead));
     }
 

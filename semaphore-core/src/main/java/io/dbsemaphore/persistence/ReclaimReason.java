@@ -1,10 +1,11 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Why held requests may be released without their holder.
@@ -12,8 +13,9 @@ import java.util.List;
  * @param inWords the reason, for the audit
  * @param condition SQL for a row {@code r} of the table of requests. It is checked again when the row is locked
  * @param values the values of the condition
+ * @param dead the instances that are gone, by id; empty if that is not the reason
  */
-public record ReclaimReason(String inWords, String condition, List<?> values) {
+public record ReclaimReason(String inWords, String condition, List<?> values, Map<Long, DeadInstance> dead) {
 
     private static final String INSTANCE_GONE = """
             r.instance in (?) and not exists (
@@ -21,17 +23,16 @@ public record ReclaimReason(String inWords, String condition, List<?> values) {
 
     /** The time to live has passed. */
     public static ReclaimReason expired() {
-        return new ReclaimReason("Its time to live had passed", "r.expires_at <= utc_now()", List.of());
+        return new ReclaimReason("Its time to live had passed", "r.expires_at <= utc_now()", List.of(), Map.of());
     }
 
     /** The JVM that kept the request alive is one of these, and has sent no heartbeat since it was found dead. */
-    static ReclaimReason instanceGone(Collection<Long> dead) {
+    static ReclaimReason instanceGone(Map<Long, DeadInstance> dead) {
         return new ReclaimReason(
-                "The instance that kept it alive is not registered any more", INSTANCE_GONE, List.of(dead));
-    }
-
-    boolean isInstanceGone() {
-        return condition.equals(INSTANCE_GONE);
+                "The instance that kept it alive is not registered any more",
+                INSTANCE_GONE,
+                List.of(dead.keySet()),
+                dead);
     }
 
     /** The request has no time to live, and has been neither acquired nor renewed for this long. */
@@ -40,7 +41,8 @@ public record ReclaimReason(String inWords, String condition, List<?> values) {
                 "It has no time to live, and was neither acquired nor renewed for %d s"
                         .formatted(staleAfter.toSeconds()),
                 "r.expires_at is null and r.renewed_at <= utc_plus_millis(?)",
-                List.of(-staleAfter.toMillis()));
+                List.of(-staleAfter.toMillis()),
+                Map.of());
     }
 
     /**
@@ -52,7 +54,8 @@ public record ReclaimReason(String inWords, String condition, List<?> values) {
         return new ReclaimReason(
                 "Its owner was found dead",
                 "r.owner = ? and r.renewed_at <= ?",
-                List.of(owner, StoredGrant.utc(since)));
+                List.of(owner, StoredGrant.utc(since)),
+                Map.of());
     }
 
     /** The reason, for the log. */

@@ -85,10 +85,8 @@ final class RequestReclaim {
         List<List<@Nullable Object>> rows = new ArrayList<>();
         for (PermitRequest request : tables.requests().findByIds(released)) {
             List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
-            // from the cached suspect instances, so that no statement is added to the acquire
-            Optional<DeadInstance> dead = Optional.ofNullable(request.instance())
-                    .filter(id -> reason.isInstanceGone())
-                    .map(tables.instances()::find);
+            Optional<DeadInstance> dead =
+                    Optional.ofNullable(request.instance()).map(reason.dead()::get);
             reclaimed.add(new ReclaimedRequest(
                     request.externalId(),
                     its.stream().collect(Collectors.toMap(NamedPermit::name, NamedPermit::count)),
@@ -151,7 +149,7 @@ final class RequestReclaim {
             releaseSome(ids, ReclaimReason.expired(), released);
         }
         boolean enough = released.size() >= MAX_RELEASED || due.stream().noneMatch(each -> isShort(each, released));
-        Set<Long> dead = enough ? Set.of() : tables.instances().findDead(ids);
+        Map<Long, DeadInstance> dead = enough ? Map.of() : tables.instances().findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(ids, ReclaimReason.instanceGone(dead), released);
         }

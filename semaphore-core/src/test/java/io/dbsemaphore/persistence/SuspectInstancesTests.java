@@ -8,8 +8,8 @@ import io.dbsemaphore.persistence.InstanceTable.Suspects;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -32,7 +32,7 @@ class SuspectInstancesTests {
         assertThat(instances.dead(suspects)).isEmpty();
         now.incrementAndGet();
 
-        assertThat(instances.dead(suspects)).containsExactly(1L);
+        assertThat(instances.dead(suspects)).containsOnlyKeys(1L);
     }
 
     @Test
@@ -40,7 +40,7 @@ class SuspectInstancesTests {
         instances.dead(suspects(1, 1));
         now.addAndGet(GRACE.toNanos());
 
-        Set<Long> dead = instances.dead(List.of(suspects(1, HEARTBEAT.plusSeconds(1))));
+        Map<Long, DeadInstance> dead = instances.dead(List.of(suspects(1, HEARTBEAT.plusSeconds(1))));
 
         assertThat(dead).isEmpty();
     }
@@ -52,7 +52,7 @@ class SuspectInstancesTests {
         instances.dead(suspects(2_001, 200)); // of another semaphore
         now.addAndGet(GRACE.toNanos() / 2 + 1);
 
-        Set<Long> dead = instances.dead(suspects(1, 900));
+        Map<Long, DeadInstance> dead = instances.dead(suspects(1, 900));
 
         assertThat(dead).hasSizeGreaterThanOrEqualTo(800);
     }
@@ -70,25 +70,26 @@ class SuspectInstancesTests {
         for (int i = 0; i < 10; i++) {
             instances.dead(suspects(1 + 500L * i, 500));
         }
+        now.addAndGet(GRACE.toNanos());
 
-        assertThat(instances.cached()).isLessThanOrEqualTo(1_000);
+        assertThat(instances.dead(suspects(1, 500)))
+                .as("seen for the first time")
+                .isEmpty();
     }
 
     @Test
     void areDescribedAsLastRead() {
-        LocalDateTime later = HEARTBEAT.plusHours(1);
         instances.dead(List.of(suspects(1, HEARTBEAT)));
         now.addAndGet(GRACE.toNanos());
 
-        instances.dead(List.of(new Suspect(1, HEARTBEAT, "orders@host", HEARTBEAT, later)));
+        DeadInstance asRead = new DeadInstance(1, Optional.of("orders@host"), Optional.of(Duration.ofHours(1)));
 
-        assertThat(instances.find(1))
-                .contains(new DeadInstance(1, Optional.of("orders@host"), Optional.of(Duration.ofHours(1))));
-        assertThat(instances.find(2)).isEmpty();
+        assertThat(instances.dead(List.of(new Suspect(asRead, HEARTBEAT)))).containsOnly(Map.entry(1L, asRead));
     }
 
     private static Suspect suspects(long id, LocalDateTime expiresAt) {
-        return new Suspect(id, expiresAt, "orders@host", HEARTBEAT, HEARTBEAT.plusMinutes(1));
+        return new Suspect(
+                new DeadInstance(id, Optional.of("orders@host"), Optional.of(Duration.ofMinutes(1))), expiresAt);
     }
 
     private static List<Suspect> suspects(long first, int count) {
