@@ -33,10 +33,11 @@ public final class Session {
     private Session(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
         this.target = target;
         this.limits = limits;
+        networkTimeoutBefore = target.getNetworkTimeout();
+        target.setNetworkTimeout(
+                Runnable::run, limits.longestAnswerMillis()); // first: the server may not answer any more
         autoCommitBefore = target.getAutoCommit();
         isolationBefore = target.getTransactionIsolation();
-        networkTimeoutBefore = target.getNetworkTimeout();
-        target.setNetworkTimeout(Runnable::run, limits.longestAnswerMillis());
         if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
             target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }

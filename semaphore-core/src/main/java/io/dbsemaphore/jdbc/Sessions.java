@@ -283,8 +283,7 @@ public final class Sessions implements AutoCloseable {
      * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after
      * each transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose
      * its permits. When the connection has been idle for some time, it gets the settings of the host back, since the limits of the
-     * library would end it. A connection that was idle is checked before it is used: the server or a firewall may have ended it.
-     * A dead one is replaced.
+     * library would end it. One that the server or a firewall has ended meanwhile is noticed when it is prepared again, and replaced.
      */
     private final class SessionPool {
 
@@ -297,10 +296,8 @@ public final class Sessions implements AutoCloseable {
         private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
         private static final int MAX_EVICTIONS = 100;
 
-        /** A connection that was used this lately is not checked. */
+        /** A session that was idle for longer may have been ended by its limits. */
         private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
-
-        private static final int CHECK_SECONDS = 2;
 
         private final SessionLimits limits;
         private final int size;
@@ -315,7 +312,6 @@ public final class Sessions implements AutoCloseable {
         private boolean closed;
         private boolean keeps;
         private @Nullable Connection kept;
-        private long keptSince;
         private int quickReturns;
         private long lastReturn;
         private int evictionsLeft;
@@ -357,11 +353,21 @@ public final class Sessions implements AutoCloseable {
 
         private Session open() throws SQLException {
             Session last = takeIdle();
-            if (last != null && last.idleNanos() > TRUSTED_NANOS) { // this process was suspended
-                last.evict();
-                last = null;
+            if (last != null && last.idleNanos() <= TRUSTED_NANOS) {
+                return last;
             }
-            return last == null ? Session.open(takeConnection(), limits, pipelining) : last;
+            if (last != null) { // this process was suspended
+                last.evict();
+            }
+            Connection spare = takeKept();
+            if (spare != null) {
+                try {
+                    return Session.open(spare, limits, pipelining);
+                } catch (SQLException dead) {
+                    log.debug("The connection of the keep-alive was ended, and is replaced", dead);
+                }
+            }
+            return Session.open(connectionOfHost(), limits, pipelining);
         }
 
         /** Takes back a session after its transaction. */
@@ -430,17 +436,17 @@ public final class Sessions implements AutoCloseable {
 
         /** Sets whether one connection is kept, and takes or returns it, unless it is in use. */
         void keepConnection(boolean keep) throws SQLException {
-            boolean wanted;
+            boolean missing;
             synchronized (this) {
                 keeps = keep && !closed;
-                wanted = keeps && idle.isEmpty(); // a session that is still prepared has the connection
+                missing =
+                        keeps && kept == null && idle.isEmpty(); // a session that is still prepared has the connection
             }
-            if (places.tryAcquire()) {
+            if (!keep) {
+                returnIdleFor(0);
+            } else if (missing && places.tryAcquire()) {
                 try {
-                    Connection spare = takeKept();
-                    if (spare != null || wanted) {
-                        giveBack(spare == null ? connectionOfHost() : spare);
-                    }
+                    giveBack(connectionOfHost());
                 } finally {
                     places.release();
                 }
@@ -451,35 +457,6 @@ public final class Sessions implements AutoCloseable {
             Connection taken = kept;
             kept = null;
             return taken;
-        }
-
-        private Connection takeConnection() throws SQLException {
-            Connection spare = takeKept();
-            if (spare == null) {
-                return connectionOfHost();
-            }
-            boolean usable = System.nanoTime() - keptSince < TRUSTED_NANOS;
-            try {
-                usable = usable || isAlive(spare);
-            } finally {
-                if (!usable) {
-                    Session.evict(spare);
-                }
-            }
-            return usable ? spare : connectionOfHost();
-        }
-
-        private static boolean isAlive(Connection connection) {
-            try {
-                boolean alive = connection.isValid(CHECK_SECONDS);
-                if (alive && !connection.getAutoCommit()) {
-                    connection.rollback(); // the check may have begun a transaction
-                }
-                return alive;
-            } catch (SQLException dead) {
-                log.debug("The connection of the keep-alive was ended, and is replaced", dead);
-                return false;
-            }
         }
 
         private void returnToHost(Session session) throws SQLException {
@@ -493,7 +470,6 @@ public final class Sessions implements AutoCloseable {
             synchronized (this) {
                 if (keeps && kept == null) {
                     kept = connection;
-                    keptSince = System.nanoTime();
                     return;
                 }
             }
