@@ -5,7 +5,6 @@ import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
-import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -15,17 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
 public final class AvailabilityTransactions {
-
-    /** Enough for nearly every JVM, and well below what the databases allow. */
-    private static final int MAX_IDS = 2_000;
 
     /** No row has this id. */
     private static final List<Long> NONE = List.of(0L);
@@ -66,8 +60,7 @@ public final class AvailabilityTransactions {
      */
     public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
         return transaction.execute(() -> {
-            SortedMap<Long, String> byId = new TreeMap<>();
-            semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
+            SortedMap<Long, String> byId = semaphores.byId(names);
             WaiterTable.Queues queues = waiters.queues(local);
             queues.find(byId.entrySet().stream()
                     .filter(semaphore -> local.isFair(semaphore.getValue()))
@@ -126,27 +119,27 @@ public final class AvailabilityTransactions {
      */
     public record Confirmation(Set<Long> held, Set<String> awaited, Set<String> refused, Set<String> exceeded) {}
 
-    /** Finds out which requests are held, and whether others want permits of these semaphores: without a lock, in one statement. */
+    /**
+     * Finds out which requests are held, and whether others want permits of these semaphores: without a lock, in one statement.
+     *
+     * @param requestIds at least one
+     */
     public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
-            Map<Long, String> byId = new TreeMap<>();
-            semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
-            Map<String, Set<Long>> found = new HashMap<>();
-            List<List<Long>> requests = Sql.chunks(requestIds.stream().sorted().toList(), MAX_IDS);
-            List<List<Long>> ids = Sql.chunks(List.copyOf(byId.keySet()), MAX_IDS);
-            for (int batch = 0; batch < Math.max(requests.size(), ids.size()); batch++) {
-                List<Long> some = batch < ids.size() ? ids.get(batch) : NONE;
-                tables.sql()
-                        .queryRows(
-                                CONFIRM,
-                                (row, number) -> found.computeIfAbsent(row.getString(2), kind -> new HashSet<>())
-                                        .add(row.getLong(1)),
-                                batch < requests.size() ? requests.get(batch) : NONE,
-                                some,
-                                some,
-                                instance);
-            }
-            tables.sql().flush();
+            Map<Long, String> byId = semaphores.byId(names);
+            Collection<Long> ids = byId.isEmpty() ? NONE : byId.keySet();
+            Map<String, Set<Long>> found = tables
+                    .sql()
+                    .read(
+                            CONFIRM,
+                            (row, number) -> Map.entry(row.getString(2), row.getLong(1)),
+                            requestIds,
+                            ids,
+                            ids,
+                            instance)
+                    .stream()
+                    .collect(Collectors.groupingBy(
+                            Map.Entry::getKey, Collectors.mapping(Map.Entry::getValue, Collectors.toSet())));
             Function<String, Set<String>> namesOf = kind ->
                     found.getOrDefault(kind, Set.of()).stream().map(byId::get).collect(Collectors.toSet());
             return new Confirmation(
@@ -188,6 +181,6 @@ public final class AvailabilityTransactions {
     }
 
     private Set<Long> idsOf(Collection<String> names) {
-        return new TreeSet<>(semaphores.idsOf(names).values());
+        return semaphores.byId(names).keySet();
     }
 }

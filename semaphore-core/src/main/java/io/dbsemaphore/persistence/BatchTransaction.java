@@ -232,11 +232,10 @@ public final class BatchTransaction {
 
     /** Locks the rows of the open acquires: immediately, or in the next round trip. */
     private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
-        Map<String, Long> known = semaphores.idsOf(outcomes.openNames());
-        outcomes.settleAll(acquire -> unknown(acquire, known.keySet()));
-        known.keySet().retainAll(outcomes.openNames());
-        SortedMap<Long, String> names = new TreeMap<>();
-        known.forEach((name, id) -> names.put(id, name));
+        SortedMap<Long, String> names = semaphores.byId(outcomes.openNames());
+        Set<String> known = Set.copyOf(names.values());
+        outcomes.settleAll(acquire -> unknown(acquire, known));
+        names.values().retainAll(outcomes.openNames());
         List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
         Set<Long> skippable = new TreeSet<>();
         names.forEach((id, name) -> {

@@ -8,13 +8,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -143,27 +143,28 @@ final class SemaphoreTable {
         sql.update(SET_AWAITED, until, ids);
     }
 
-    /** The ids of the existing semaphores among these. */
-    Map<String, Long> idsOf(Collection<String> names) {
-        Map<String, Long> ids = new HashMap<>();
+    /** The names of the existing semaphores among these, by id. */
+    SortedMap<Long, String> byId(Collection<String> names) {
+        SortedMap<Long, String> byId = new TreeMap<>();
         Set<String> unknown = new HashSet<>();
         for (String name : names) {
             Long id = idsByName.get(name);
             if (id == null) {
                 unknown.add(name);
             } else {
-                ids.put(name, id);
+                byId.put(id, name);
             }
         }
         if (!unknown.isEmpty()) {
             sql.flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
-            ids.putAll(findIds(unknown));
+            Map<String, Long> found = findIds(unknown);
             if (idsByName.size() > MAX_CACHED) {
                 idsByName.clear();
             }
-            idsByName.putAll(ids);
+            idsByName.putAll(found);
+            found.forEach((name, id) -> byId.put(id, name));
         }
-        return ids;
+        return byId;
     }
 
     /** The ids of the existing semaphores among these, from the database. */
