@@ -51,13 +51,11 @@ public final class AdminTransactions {
     private final ShortTransaction transaction;
     private final Tables tables;
     private final SemaphoreTable semaphores;
-    private final BatchTransaction releases;
 
-    AdminTransactions(ShortTransaction transaction, Tables tables, BatchTransaction releases) {
+    AdminTransactions(ShortTransaction transaction, Tables tables) {
         this.transaction = transaction;
         this.tables = tables;
         this.semaphores = tables.semaphores();
-        this.releases = releases;
     }
 
     /** The first names in alphabetical order, without those that a pattern has created. */
@@ -154,7 +152,7 @@ public final class AdminTransactions {
                 return ReleaseOutcome.NOT_FOUND;
             }
             PermitRequest request = found.get(0);
-            Supplier<Integer> released = releases.queueRelease(request.id());
+            Supplier<Integer> released = tables.queueRelease(request.id());
             List<NamedPermit> permits = tables.permits().findByRequests(List.of(request.id()));
             if (released.get() == 0) {
                 return ReleaseOutcome.ALREADY_RELEASED;

@@ -367,14 +367,8 @@ public final class BatchTransaction {
 
     /** Releases a grant, in one round trip if the driver pipelines. Waits if another transaction has locked its permits. */
     public ReleaseOutcome release(StoredGrant grant) {
-        Supplier<Integer> released = transaction.execute(() -> queueRelease(grant.requestId()));
+        Supplier<Integer> released = transaction.execute(() -> tables.queueRelease(grant.requestId()));
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
-    }
-
-    /** Queues the release of a grant. The result is 1, or 0 if it was released before. */
-    Supplier<Integer> queueRelease(long requestId) {
-        permits.queueReleaseOf(Set.of(requestId));
-        return requests.queueRelease(Set.of(requestId));
     }
 
     /**

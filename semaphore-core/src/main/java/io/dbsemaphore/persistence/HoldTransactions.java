@@ -93,7 +93,7 @@ public final class HoldTransactions {
      * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
      */
     public void renew(Collection<Long> requestIds, Consumer<Outcome> each) {
-        batches(requestIds).forEach(batch -> each.accept(inTransaction(batch, requests::queueRenewal)));
+        inTransactions(requestIds, requests::queueRenewal, each);
     }
 
     /**
@@ -103,11 +103,10 @@ public final class HoldTransactions {
      * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
      */
     public void renewUntil(Map<Long, Duration> rests, Consumer<Outcome> each) {
-        batches(rests.keySet())
-                .forEach(batch -> each.accept(inTransaction(
-                        batch,
-                        locked -> locked.forEach(
-                                id -> requests.queueRenewalUntil(id, rests.getOrDefault(id, Duration.ZERO))))));
+        inTransactions(
+                rests.keySet(),
+                locked -> locked.forEach(id -> requests.queueRenewalUntil(id, rests.getOrDefault(id, Duration.ZERO))),
+                each);
     }
 
     /**
@@ -143,7 +142,7 @@ public final class HoldTransactions {
      * @param each receives the outcome of each batch as soon as it is committed
      */
     public void confirm(Collection<Long> requestIds, Consumer<Outcome> each) {
-        batches(requestIds).forEach(batch -> each.accept(inTransaction(batch, requests::queueTouch)));
+        inTransactions(requestIds, requests::queueTouch, each);
     }
 
     /** The external ids of requests that operators have released by force, by any instance, lately. */
@@ -152,27 +151,31 @@ public final class HoldTransactions {
     }
 
     /**
-     * Locks those of the requests that no other transaction has locked, and finds out which ones are held.
+     * Locks those of the requests of a batch that no other transaction has locked, and finds out which ones are held.
      *
      * @param write queues the writes to the locked requests
+     * @param each receives the outcome of each batch as soon as it is committed
      */
-    private Outcome inTransaction(List<Long> batch, Consumer<Set<Long>> write) {
-        Supplier<Outcome> outcome = transaction.execute(() -> {
-            Set<Long> locked = requests.lockSkipLocked(batch);
-            if (!locked.isEmpty()) {
-                write.accept(locked);
-            }
-            Supplier<List<Long>> found = requests.queueFindAlive(batch);
-            return () -> {
-                Set<Long> alive = new TreeSet<>(found.get());
-                Set<Long> held = new TreeSet<>(locked);
-                held.retainAll(alive);
-                Set<Long> lost = new TreeSet<>(batch);
-                lost.removeAll(alive);
-                return new Outcome(held, lost);
-            };
-        });
-        return outcome.get();
+    private void inTransactions(Collection<Long> requestIds, Consumer<Set<Long>> write, Consumer<Outcome> each) {
+        batches(requestIds)
+                .forEach(batch -> each.accept(
+                        transaction.execute(() -> queue(batch, write)).get()));
+    }
+
+    private Supplier<Outcome> queue(List<Long> batch, Consumer<Set<Long>> write) {
+        Set<Long> locked = requests.lockSkipLocked(batch);
+        if (!locked.isEmpty()) {
+            write.accept(locked);
+        }
+        Supplier<List<Long>> found = requests.queueFindAlive(batch);
+        return () -> {
+            Set<Long> alive = new TreeSet<>(found.get());
+            Set<Long> held = new TreeSet<>(locked);
+            held.retainAll(alive);
+            Set<Long> lost = new TreeSet<>(batch);
+            lost.removeAll(alive);
+            return new Outcome(held, lost);
+        };
     }
 
     /** Splits requests in ascending order of ids, the order in which all transactions lock. */

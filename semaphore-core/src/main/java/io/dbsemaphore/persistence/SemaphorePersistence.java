@@ -66,14 +66,13 @@ public record SemaphorePersistence(
                 ids);
         ShortTransaction transaction = new ShortTransaction(sessions, unit);
         RequestReclaim reclaim = new RequestReclaim(tables);
-        BatchTransaction batches = new BatchTransaction(transaction, tables, reclaim);
         return new SemaphorePersistence(
                 unit,
-                batches,
+                new BatchTransaction(transaction, tables, reclaim),
                 new AvailabilityTransactions(transaction, tables, reclaim),
                 new HoldTransactions(transaction, tables),
                 new UndoTransaction(transaction, tables),
-                new AdminTransactions(transaction, tables, batches),
+                new AdminTransactions(transaction, tables),
                 new MaintenanceTransactions(transaction, tables, reclaim));
     }
 

@@ -41,6 +41,12 @@ record Tables(
         return request.toGrant(held);
     }
 
+    /** Queues the release of a request, whose permits it waits for. The result is 1, or 0 if it was released before. */
+    Supplier<Integer> queueRelease(long requestId) {
+        permits.queueReleaseOf(List.of(requestId));
+        return requests.queueRelease(List.of(requestId));
+    }
+
     /**
      * Queues the release of requests.
      *

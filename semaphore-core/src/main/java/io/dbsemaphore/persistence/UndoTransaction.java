@@ -3,7 +3,6 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
-import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
 
 /**
@@ -15,15 +14,13 @@ import java.util.List;
 public final class UndoTransaction {
 
     private final ShortTransaction transaction;
+    private final Tables tables;
     private final PermitRequestTable requests;
-    private final PermitTable permits;
-    private final TimeOrderedIds ids;
 
     UndoTransaction(ShortTransaction transaction, Tables tables) {
         this.transaction = transaction;
+        this.tables = tables;
         this.requests = tables.requests();
-        this.permits = tables.permits();
-        this.ids = tables.ids();
     }
 
     /**
@@ -36,7 +33,7 @@ public final class UndoTransaction {
             requests.queueLockOfExternalId(command.externalId());
             List<PermitRequest> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                requests.queueInsert(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
+                requests.queueInsert(List.of(PermitRequest.undone(tables.ids().next(), command, requests.now())));
             }
             found.stream().map(PermitRequest::id).forEach(id -> undo(acquire, id));
         });
@@ -46,15 +43,11 @@ public final class UndoTransaction {
     private void undo(AcquireState acquire, long requestId) {
         Long instance = acquire.command().instance();
         if (acquire.isOwnRequest(requestId)) {
-            releaseUnrepeated(requestId);
+            if (requests.releaseUnrepeated(requestId) == 1) {
+                tables.permits().queueReleaseOf(List.of(requestId));
+            }
         } else if (instance != null) {
             requests.queueUnbinding(List.of(requestId), instance);
-        }
-    }
-
-    private void releaseUnrepeated(long requestId) {
-        if (requests.releaseUnrepeated(requestId) == 1) {
-            permits.queueReleaseOf(List.of(requestId));
         }
     }
 }
