@@ -45,6 +45,7 @@ public final class Sql {
     private static final int MAX_ROWS = 500;
     private static final String VALUES = " values ";
     private static final String IN = "in (";
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\?");
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
@@ -113,23 +114,16 @@ public final class Sql {
     /** The insert of rows as one array for each column; a column without any value is null in the text, since it has no type. */
     private static Bound insertOfArrays(String into, String row, List<List<@Nullable Object>> rows) {
         List<SqlArray> arrays = new ArrayList<>();
-        StringBuilder selected = new StringBuilder();
-        int from = 1; // after the parenthesis
+        String selected = row.substring(1, row.length() - 1); // without the parentheses
         for (int column = 0; column < rows.get(0).size(); column++) {
             int index = column;
             SqlArray array =
                     SqlArray.of(rows.stream().map(each -> each.get(index)).toList());
-            int placeholder = row.indexOf('?', from);
-            selected.append(row, from, placeholder);
-            if (array == null) {
-                selected.append("null");
-            } else {
+            if (array != null) {
                 arrays.add(array);
-                selected.append('v').append(arrays.size());
             }
-            from = placeholder + 1;
+            selected = PLACEHOLDER.matcher(selected).replaceFirst(array == null ? "null" : "v" + arrays.size());
         }
-        selected.append(row, from, row.length() - 1);
         String parameters = arrays.stream().map(SqlArray::parameter).collect(Collectors.joining(", "));
         String columns = IntStream.rangeClosed(1, arrays.size())
                 .mapToObj(number -> "v" + number)
