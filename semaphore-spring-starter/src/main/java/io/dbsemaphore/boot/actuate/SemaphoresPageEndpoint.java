@@ -84,32 +84,24 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
      */
     private record CsrfHeader(String name, String value) {
 
-        private static final boolean SERVLET_SECURITY = isPresent("org.springframework.security.web.csrf.CsrfToken")
-                && isPresent("org.springframework.web.context.request.RequestContextHolder")
-                && isPresent("jakarta.servlet.ServletRequest");
+        private static final boolean SPRING_SECURITY = ClassUtils.isPresent(
+                "org.springframework.security.web.csrf.CsrfToken", CsrfHeader.class.getClassLoader());
 
         private static final CsrfHeader OF_THE_COOKIE = new CsrfHeader("X-XSRF-TOKEN", "");
 
         /** The header for the page that the current request asks for. */
         static CsrfHeader ofCurrentRequest() {
-            CsrfHeader ofServlet = SERVLET_SECURITY ? Servlet.header() : null;
-            return ofServlet == null ? OF_THE_COOKIE : ofServlet;
+            RequestAttributes servlet = SPRING_SECURITY ? RequestContextHolder.getRequestAttributes() : null;
+            return servlet == null ? OF_THE_COOKIE : Security.header(servlet);
         }
 
-        private static boolean isPresent(String type) {
-            return ClassUtils.isPresent(type, CsrfHeader.class.getClassLoader());
-        }
+        /** Loaded only where the application has Spring Security. */
+        private static final class Security {
 
-        /** Loaded only where Spring Security guards servlets. */
-        private static final class Servlet {
-
-            private static @Nullable CsrfHeader header() {
-                RequestAttributes request = RequestContextHolder.getRequestAttributes();
-                return request != null
-                                && request.getAttribute("_csrf", RequestAttributes.SCOPE_REQUEST)
-                                        instanceof CsrfToken token
+            private static CsrfHeader header(RequestAttributes request) {
+                return request.getAttribute("_csrf", RequestAttributes.SCOPE_REQUEST) instanceof CsrfToken token
                         ? new CsrfHeader(token.getHeaderName(), token.getToken())
-                        : null;
+                        : OF_THE_COOKIE;
             }
         }
     }
