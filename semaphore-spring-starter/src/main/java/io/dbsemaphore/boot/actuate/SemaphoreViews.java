@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.actuate;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
-import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
@@ -15,7 +14,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -139,20 +137,13 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                     Map<String, Object> shown = object(holder);
                     InstanceStatus owner = holder.instance().isEmpty() ? byName.get(holder.owner()) : null;
                     if (owner != null) {
-                        shown.put("ownerInstance", object(ofHolder(owner)));
+                        Map<String, Object> instance = object(owner);
+                        instance.keySet().removeAll(Set.of("startedAt", "requests")); // as of an instance that keeps it alive
+                        shown.put("ownerInstance", instance);
                     }
                     return shown;
                 })
                 .toList();
-    }
-
-    private static HolderInstance ofHolder(InstanceStatus instance) {
-        return new HolderInstance(
-                instance.id(),
-                Optional.of(instance.name()),
-                Optional.of(instance.heartbeatAt()),
-                instance.alive(),
-                instance.reclaimableAt());
     }
 
     private Map<String, Object> requests(String name, @Nullable Instant until, Duration period, int limit) {
