@@ -118,12 +118,8 @@ record SemaphoreProperties(
 
     private static <T> Map<String, T> values(Map<String, Declared> declared, Function<Declared, @Nullable T> value) {
         Map<String, T> values = new HashMap<>();
-        declared.forEach((name, each) -> {
-            T own = value.apply(each);
-            if (own != null) {
-                values.put(name, own);
-            }
-        });
+        declared.forEach((name, each) ->
+                PropertyMapper.get().from(value.apply(each)).to(own -> values.put(name, own)));
         return values;
     }
 
@@ -164,19 +160,11 @@ record SemaphoreProperties(
      *     Between 10ms and 10s. If absent or zero, each release is written to the database.
      */
     record Declared(
-            @DefaultValue(NO_CAPACITY) int capacity,
+            int capacity,
             @Nullable Boolean fair,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
-            @Nullable Duration reuse) {
-
-        /** The capacity of an entry that has other settings only. */
-        private static final String NO_CAPACITY = "" + Integer.MIN_VALUE;
-
-        boolean hasCapacity() {
-            return capacity != Integer.MIN_VALUE;
-        }
-    }
+            @Nullable Duration reuse) {}
 
     /**
      * How annotated methods are guarded.
