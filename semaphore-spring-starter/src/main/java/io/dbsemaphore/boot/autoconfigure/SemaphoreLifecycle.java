@@ -44,7 +44,9 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     private static final Pattern OF_THE_ENGINE = Pattern.compile(
             "semaphore\\.(patterns|datasource)\\b.*|semaphore\\.semaphores\\..+\\.(wait-time|max-hold|reuse|fair)");
 
-    private static final String QUARTZ = "org.quartz.Scheduler";
+    /** What runs jobs that may use semaphores. By name: Quartz need not be on the class path. */
+    private static final List<String> EXECUTORS =
+            List.of(Executor.class.getName(), TaskScheduler.class.getName(), "org.quartz.Scheduler");
 
     private final SemaphoreEngine engine;
     private final DeclaredSemaphores declared;
@@ -115,23 +117,19 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     }
 
     /**
-     * Destroys all existing executors and schedulers before the engine, whatever the order of their creation: their jobs may use
-     * semaphores. They are registered as its dependents.
+     * Destroys all existing executors and schedulers before the engine, whatever the order of their creation. They are registered as
+     * its dependents.
      */
     private static void executorsBeforeEngine(ConfigurableListableBeanFactory beanFactory) {
+        ClassLoader classLoader = beanFactory.getBeanClassLoader();
         for (String engine : beanFactory.getBeanNamesForType(SemaphoreEngine.class, false, false)) {
-            executorTypes(beanFactory.getBeanClassLoader())
+            EXECUTORS.stream()
+                    .filter(type -> ClassUtils.isPresent(type, classLoader))
+                    .map(type -> ClassUtils.resolveClassName(type, classLoader))
                     .flatMap(type -> Stream.of(beanFactory.getBeanNamesForType(type, false, false)))
                     .distinct()
                     .filter(beanFactory::containsSingleton)
                     .forEach(runner -> beanFactory.registerDependentBean(engine, runner));
         }
-    }
-
-    private static Stream<Class<?>> executorTypes(@Nullable ClassLoader classLoader) {
-        Stream<Class<?>> runners = Stream.of(Executor.class, TaskScheduler.class);
-        return ClassUtils.isPresent(QUARTZ, classLoader)
-                ? Stream.concat(runners, Stream.of(ClassUtils.resolveClassName(QUARTZ, classLoader)))
-                : runners;
     }
 }
