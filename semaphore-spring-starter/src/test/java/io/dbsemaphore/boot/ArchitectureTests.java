@@ -16,7 +16,6 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.jdbc.DatabaseUrl;
-import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.OutermostClass;
 import org.junit.jupiter.api.Test;
@@ -43,7 +42,7 @@ class ArchitectureTests {
 
     private static final DescribedPredicate<JavaClass> NOTHING_INTERNAL = DescribedPredicate.alwaysFalse();
     private static final DescribedPredicate<JavaClass> ERRORS =
-            belongToAnyOf(SqlErrors.class, SqlErrorKind.class, DatabaseUrl.class);
+            belongToAnyOf(SqlErrors.class, DatabaseUrl.class);
     private static final DescribedPredicate<JavaClass> THREADS = belongToAnyOf(DaemonThreads.class);
     private static final DescribedPredicate<JavaClass> HANDLES = belongToAnyOf(GrantHandle.class);
 

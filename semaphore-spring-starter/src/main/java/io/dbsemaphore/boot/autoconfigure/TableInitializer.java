@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SchemaScript;
-import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -75,7 +74,6 @@ final class TableInitializer {
                 return;
             } catch (DataAccessException failure) {
                 if (System.nanoTime() - begin > MAX_TIME.toNanos()
-                        || isRefusal(failure)
                         || (!SqlErrors.isConflict(failure) && Objects.equals(failure.getMessage(), failedBefore))
                         || Thread.currentThread().isInterrupted()) {
                     throw explain(failure, script, mode);
@@ -91,10 +89,6 @@ final class TableInitializer {
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
             }
         }
-    }
-
-    private static boolean isRefusal(DataAccessException failure) {
-        return SqlErrors.is(failure, SqlErrorKind.DENIED) || SqlErrors.isReadOnly(failure);
     }
 
     private static RuntimeException explain(
