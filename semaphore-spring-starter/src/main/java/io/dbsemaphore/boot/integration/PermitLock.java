@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.integration;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.SemaphoreException;
@@ -218,16 +217,11 @@ final class PermitLock implements DistributedLock {
      * @return false if the permit has expired or is lost
      */
     private boolean renewGrant(Duration ttl) {
-        if (grant == null) {
+        if (grant == null || !MutexRequests.renew(grant, ttl)) {
             return false;
         }
-        try {
-            grant.renew(MutexRequests.atLeastMinimum(ttl));
-            longestTtl = longer(ttl);
-            return true;
-        } catch (PermitLostException alreadyLost) {
-            return false;
-        }
+        longestTtl = longer(ttl);
+        return true;
     }
 
     /** @throws ConcurrentModificationException if the permit was taken at any time since the thread entered first */

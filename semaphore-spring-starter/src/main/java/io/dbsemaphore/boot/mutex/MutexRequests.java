@@ -1,6 +1,8 @@
 package io.dbsemaphore.boot.mutex;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.admin.SemaphoreName;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -98,12 +100,22 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     }
 
     /**
-     * A time to live that a grant can have.
+     * Renews a mutex.
      *
-     * @param timeToLive the one that is asked for
-     * @return that, or {@link AcquireRequest#MIN_TTL} if it is shorter
+     * @param grant the mutex
+     * @param timeToLive from now on; {@link AcquireRequest#MIN_TTL} if it is shorter than that
+     * @return whether it is still held; false if it is lost
      */
-    public static Duration atLeastMinimum(Duration timeToLive) {
+    public static boolean renew(PermitGrant grant, Duration timeToLive) {
+        try {
+            grant.renew(atLeastMinimum(timeToLive));
+            return true;
+        } catch (PermitLostException lost) {
+            return false;
+        }
+    }
+
+    private static Duration atLeastMinimum(Duration timeToLive) {
         return timeToLive.compareTo(AcquireRequest.MIN_TTL) < 0 ? AcquireRequest.MIN_TTL : timeToLive;
     }
 

@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.shedlock;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.mutex.MutexRequests;
@@ -81,7 +80,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
         protected void doUnlock() {
             Duration rest = lockConfiguration.getLockAtLeastFor().minus(age());
             boolean passed = rest.compareTo(AcquireRequest.MIN_TTL) < 0 && await(rest);
-            boolean held = passed ? release() : renew(rest);
+            boolean held = passed ? release() : MutexRequests.renew(grant, rest);
             if (held && !passed) {
                 GrantHandle.leave(grant);
             } else if (!held) {
@@ -100,7 +99,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
                 boolean unused = release();
                 return Optional.empty();
             }
-            return renew(extended.getLockAtMostFor())
+            return MutexRequests.renew(grant, extended.getLockAtMostFor())
                     ? Optional.of(new SemaphoreLock(extended, grant))
                     : Optional.empty();
         }
@@ -112,15 +111,6 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
         private boolean release() {
             ReleaseOutcome outcome = grant.release();
             return outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.DEFERRED;
-        }
-
-        private boolean renew(Duration ttl) {
-            try {
-                grant.renew(MutexRequests.atLeastMinimum(ttl));
-                return true;
-            } catch (PermitLostException lost) {
-                return false;
-            }
         }
 
         /** Waits, unless the thread is interrupted: its flag is set again then. */
