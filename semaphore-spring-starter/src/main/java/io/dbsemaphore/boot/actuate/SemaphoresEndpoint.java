@@ -23,7 +23,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
-import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.authentication.AuthenticationTrustResolverImpl;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.MimeType;
@@ -299,7 +299,7 @@ public class SemaphoresEndpoint {
 
         private static boolean isAnonymous(Principal principal) {
             return principal instanceof Authentication authentication
-                    && (authentication instanceof AnonymousAuthenticationToken || !authentication.isAuthenticated());
+                    && !new AuthenticationTrustResolverImpl().isAuthenticated(authentication);
         }
     }
 }
