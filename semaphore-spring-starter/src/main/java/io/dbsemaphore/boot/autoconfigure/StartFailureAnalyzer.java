@@ -8,7 +8,7 @@ import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.StartFailure;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
-import java.util.Set;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +36,8 @@ import org.springframework.util.ReflectionUtils;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 
-    private static final Set<Class<?>> OFFERED =
-            Set.of(SemaphoreAdmin.class, SemaphoreEngine.class, SemaphoreMaintenance.class);
+    private static final List<Class<?>> OFFERED = List.of(
+            SemaphoreOperations.class, SemaphoreAdmin.class, SemaphoreMaintenance.class, SemaphoreEngine.class);
 
     private static final Pattern CLASS = Pattern.compile("class ([\\w.$]+)");
 
@@ -90,7 +90,7 @@ record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) im
     private @Nullable FailureAnalysis missingBean(NoSuchBeanDefinitionException cause) {
         ResolvableType missing = cause.getResolvableType();
         if (missing == null
-                || !isOffered(missing.toClass())
+                || OFFERED.stream().noneMatch(offered -> offered.isAssignableFrom(missing.toClass()))
                 || !(beanFactory instanceof ListableBeanFactory beans)
                 || !UnenforcedPermits.isIn(beans)) {
             return null;
@@ -98,10 +98,6 @@ record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) im
         String consequence =
                 "There is no %s to inject.".formatted(missing.toClass().getSimpleName());
         return show(UnenforcedPermits.explain(consequence, beans), cause);
-    }
-
-    private static boolean isOffered(Class<?> type) {
-        return OFFERED.contains(type) || SemaphoreOperations.class.isAssignableFrom(type);
     }
 
     /** Null for other advice. */

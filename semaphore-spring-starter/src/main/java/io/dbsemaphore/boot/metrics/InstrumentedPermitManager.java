@@ -86,7 +86,7 @@ record InstrumentedPermitManager(
 
     private AcquireResult watched(AcquireRequest request, Function<AcquireRequest, AcquireResult> acquire) {
         Watch watch = new Watch(request);
-        watch.openScope();
+        safely(() -> watch.scope = watch.observation.openScope());
         AcquireResult result = watch.begin(() -> acquire.apply(request));
         watch.stop(result, null);
         return result;
@@ -107,6 +107,7 @@ record InstrumentedPermitManager(
         private final Set<String> configured;
         private final AcquireContext context;
         private Observation observation = Observation.NOOP;
+        /** Opened on the thread on which the acquire runs until its end; none for an asynchronous acquire. */
         private Observation.Scope scope = Observation.Scope.NOOP;
 
         Watch(AcquireRequest request) {
@@ -127,11 +128,6 @@ record InstrumentedPermitManager(
                 stop(null, failure);
                 throw failure;
             }
-        }
-
-        /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
-        void openScope() {
-            safely(() -> scope = observation.openScope());
         }
 
         /** Measures first, within the observation: registries take exemplars from there. */
