@@ -105,17 +105,7 @@ public final class Allocation {
     /** The availability of each semaphore after the decision, by name. */
     public Map<String, RemainingAvailability> remaining() {
         Map<String, RemainingAvailability> remaining = new HashMap<>();
-        availabilities.forEach((name, availability) -> remaining.put(
-                name,
-                new RemainingAvailability(
-                        availability.capacity(),
-                        availability.held(),
-                        availability.available(),
-                        availability.fence(),
-                        availability.fence() + availability.tokens(),
-                        availability.before().now(),
-                        availability.elsewhere(),
-                        true)));
+        availabilities.forEach((name, availability) -> remaining.put(name, availability.remaining(true)));
         return remaining;
     }
 
@@ -129,7 +119,7 @@ public final class Allocation {
                     availability.semaphoreId(),
                     shortage.name(),
                     shortage.requested() + overCapacity,
-                    availability.before().held());
+                    availability.heldBefore());
             shortfalls.merge(first.semaphoreId(), first, (sum, next) -> sum.plus(shortage.requested()));
         });
         return shortfalls.values();
@@ -159,7 +149,7 @@ public final class Allocation {
 
     /** The database's clock when the held permits were summed, which is the time of all writes of this transaction. */
     public LocalDateTime now() {
-        return availabilities.values().iterator().next().before().now();
+        return availabilities.values().iterator().next().now();
     }
 
     private void decide(AcquireState acquire) {

@@ -7,8 +7,7 @@ import java.time.LocalDateTime;
  *
  * @param capacity its capacity; 0 when paused
  * @param held the number of held permits
- * @param available the number of available permits; 0 while it is held exclusively. A poll reports a negative number if more is held
- *     than a lowered capacity
+ * @param available the number of available permits; 0 while it is held exclusively, negative if more is held than a lowered capacity
  * @param fenceBefore the fence before the transaction
  * @param fence the fence after the transaction; 0 if the semaphore has been deleted
  * @param readAt the database's clock when the held permits were summed

@@ -40,14 +40,6 @@ public final class SemaphoreAvailability {
         return semaphore.capacity();
     }
 
-    HeldSum before() {
-        return before;
-    }
-
-    WaitersElsewhere elsewhere() {
-        return elsewhere;
-    }
-
     /** Whether the count exceeds the capacity, so that waiting is pointless. A paused semaphore may be waited for. */
     boolean isExceededBy(int count) {
         return !semaphore.isPaused() && count > semaphore.capacity();
@@ -73,6 +65,11 @@ public final class SemaphoreAvailability {
         return exclusive ? unavailable == 0 : unavailable + count <= semaphore.capacity();
     }
 
+    /** The number of permits that were held before this batch. */
+    long heldBefore() {
+        return before.held();
+    }
+
     /** The number of held permits, including those granted to this batch. */
     long held() {
         return held;
@@ -81,11 +78,6 @@ public final class SemaphoreAvailability {
     /** The number of available permits; 0 while the semaphore is held exclusively. */
     long available() {
         return heldExclusively ? 0 : Math.max(0, semaphore.capacity() - held);
-    }
-
-    /** The highest token granted before this transaction. */
-    long fence() {
-        return semaphore.fence();
     }
 
     /** Reserves permits for an acquire that waits: no further acquire of this batch gets them. */
@@ -120,6 +112,23 @@ public final class SemaphoreAvailability {
     /** The number of tokens that this batch has reserved. */
     long tokens() {
         return tokens;
+    }
+
+    /**
+     * What remains after the decisions, or if there were none, what was read.
+     *
+     * @param isRegistered whether the callers of this instance that wait are known to the others
+     */
+    public RemainingAvailability remaining(boolean isRegistered) {
+        return new RemainingAvailability(
+                semaphore.capacity(),
+                held,
+                heldExclusively ? 0 : semaphore.capacity() - held,
+                semaphore.fence(),
+                semaphore.fence() + tokens,
+                now(),
+                elsewhere,
+                isRegistered);
     }
 
     PermitShortage shortage(int count, boolean exclusive, long withheld) {

@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -78,15 +79,8 @@ public final class AvailabilityTransactions {
                 }
                 available.put(
                         semaphore.name(),
-                        new RemainingAvailability(
-                                semaphore.capacity(),
-                                sum.held(),
-                                sum.exclusive() > 0 ? 0 : semaphore.capacity() - sum.held(),
-                                semaphore.fence(),
-                                semaphore.fence(),
-                                sum.now(),
-                                queues.elsewhere(semaphore.id(), sum.now()),
-                                queues.isRegistered(semaphore)));
+                        new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now()))
+                                .remaining(queues.isRegistered(semaphore)));
             });
             if (!polled.isEmpty()) {
                 queues.confirm(byId, polled.get(0).sum().now(), inFlight);

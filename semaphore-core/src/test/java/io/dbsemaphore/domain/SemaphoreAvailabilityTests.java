@@ -24,12 +24,24 @@ class SemaphoreAvailabilityTests {
         assertThat(five.now()).isEqualTo(OPEN);
         assertThat(five.held()).isEqualTo(2);
         assertThat(five.available()).isEqualTo(3);
-        assertThat(five.fence()).isEqualTo(10);
         assertThat(five.fencingToken(2)).isEqualTo(11);
         assertThat(five.fencingToken(1)).isEqualTo(13);
         assertThat(five.tokens()).isEqualTo(3);
         assertThat(availability(5, 9).available()).as("of a lowered capacity").isZero();
         assertThat(heldExclusively().available()).isZero();
+    }
+
+    @Test
+    void tellsWhatRemains() {
+        SemaphoreAvailability five = availability(5, 2);
+        assertThat(five.take(1, false)).isEqualTo(1);
+        assertThat(five.fencingToken(4)).isEqualTo(11);
+        assertThat(five.remaining(false))
+                .isEqualTo(new RemainingAvailability(5, 3, 2, 10, 14, OPEN, WaitersElsewhere.NONE, false));
+        assertThat(availability(5, 9).remaining(true).available())
+                .as("of a lowered capacity")
+                .isEqualTo(-4);
+        assertThat(heldExclusively().remaining(true).available()).isZero();
     }
 
     @Test
