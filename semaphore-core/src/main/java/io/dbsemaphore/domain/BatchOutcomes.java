@@ -1,14 +1,13 @@
 package io.dbsemaphore.domain;
 
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The acquires that one transaction decides, and the outcomes of those that are settled. */
@@ -28,20 +27,16 @@ public final class BatchOutcomes {
                 .toList();
     }
 
+    /** The names of the semaphores that the open acquires ask for. */
     public SortedSet<String> openNames() {
-        TreeSet<String> names = new TreeSet<>();
-        open().forEach(acquire -> names.addAll(acquire.command().permits().keySet()));
-        return names;
+        return openNames(acquire -> true);
     }
 
-    /** The names of the semaphores that open acquires ask for which were refused before. */
-    public Set<String> namesRefusedBefore() {
-        Set<String> names = new HashSet<>();
-        for (AcquireState acquire : open()) {
-            if (acquire.wasRefused()) {
-                names.addAll(acquire.command().permits().keySet());
-            }
-        }
+    public SortedSet<String> openNames(Predicate<AcquireState> which) {
+        TreeSet<String> names = new TreeSet<>();
+        open().stream()
+                .filter(which)
+                .forEach(acquire -> names.addAll(acquire.command().permits().keySet()));
         return names;
     }
 

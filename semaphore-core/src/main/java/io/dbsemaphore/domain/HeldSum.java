@@ -5,13 +5,8 @@ import java.time.LocalDateTime;
 /**
  * The permits held of a semaphore at one instant.
  *
- * @param exclusive 1 if an exclusive permit is held, otherwise 0
+ * @param exclusive whether they are held exclusively
  * @param lowestToken the lowest token of the held permits; 0 if none is held
  * @param now the database's clock at that instant, in UTC
  */
-public record HeldSum(long semaphoreId, long held, int exclusive, long lowestToken, LocalDateTime now) {
-
-    boolean isExclusive() {
-        return exclusive > 0;
-    }
-}
+public record HeldSum(long semaphoreId, long held, boolean exclusive, long lowestToken, LocalDateTime now) {}

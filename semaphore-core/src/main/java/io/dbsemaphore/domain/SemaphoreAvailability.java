@@ -20,7 +20,7 @@ public final class SemaphoreAvailability {
         this.before = before;
         this.elsewhere = elsewhere;
         this.held = before.held();
-        this.heldExclusively = before.isExclusive();
+        this.heldExclusively = before.exclusive();
     }
 
     public LockedSemaphore semaphore() {

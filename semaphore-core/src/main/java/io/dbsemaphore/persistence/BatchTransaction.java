@@ -134,7 +134,7 @@ public final class BatchTransaction {
         // while this transaction waited for the lock, an acquire with the same external id may have been granted
         settleRepeated(outcomes);
         WaiterTable.Queues queues = tables.waiters().queues(batch.queues());
-        queues.expect(locks.names(), outcomes.namesRefusedBefore());
+        queues.expect(locks.names(), outcomes.openNames(AcquireState::wasRefused));
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
         Set<Long> released = release.get();
         forgetDeleted(locks, batch.awaited(), outcomes);

@@ -124,7 +124,7 @@ final class PermitTable {
                 .map(HeldSum::now)
                 .ifPresent(
                         now -> // of one statement
-                        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
+                        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, false, 0, now))));
         return sums;
     }
 
@@ -149,7 +149,7 @@ final class PermitTable {
         return new HeldSum(
                 semaphoreId,
                 row.getLong(column),
-                row.getInt(column + 1),
+                row.getInt(column + 1) > 0,
                 row.getLong(column + 2),
                 row.getObject(column + 3, LocalDateTime.class));
     }

@@ -178,7 +178,7 @@ class AllocationOfSeveralTests {
                 name,
                 new SemaphoreAvailability(
                         new LockedSemaphore(id, name, capacity, id * 100, null),
-                        new HeldSum(id, held, 0, held > 0 ? 42 : 0, now),
+                        new HeldSum(id, held, false, held > 0 ? 42 : 0, now),
                         WaitersElsewhere.NONE));
     }
 

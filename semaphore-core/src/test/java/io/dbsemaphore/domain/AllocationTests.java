@@ -57,7 +57,7 @@ class AllocationTests {
                 "backup",
                 new SemaphoreAvailability(
                         new LockedSemaphore(1, "backup", capacity, 10, null),
-                        new HeldSum(1, 0, 0, 0, NOW),
+                        new HeldSum(1, 0, false, 0, NOW),
                         WaitersElsewhere.NONE));
     }
 }

@@ -118,17 +118,17 @@ class SemaphoreAvailabilityTests {
     private static SemaphoreAvailability availability(int capacity, long held) {
         return new SemaphoreAvailability(
                 new LockedSemaphore(7, "backup", capacity, 10, null),
-                new HeldSum(7, held, 0, held > 0 ? 3 : 0, OPEN),
+                new HeldSum(7, held, false, held > 0 ? 3 : 0, OPEN),
                 WaitersElsewhere.NONE);
     }
 
     private static SemaphoreAvailability availability(LocalDateTime now, WaitersElsewhere elsewhere) {
         return new SemaphoreAvailability(
-                new LockedSemaphore(7, "backup", 5, 10, null), new HeldSum(7, 0, 0, 0, now), elsewhere);
+                new LockedSemaphore(7, "backup", 5, 10, null), new HeldSum(7, 0, false, 0, now), elsewhere);
     }
 
     private static SemaphoreAvailability heldExclusively() {
         return new SemaphoreAvailability(
-                new LockedSemaphore(7, "backup", 5, 10, null), new HeldSum(7, 1, 1, 3, OPEN), WaitersElsewhere.NONE);
+                new LockedSemaphore(7, "backup", 5, 10, null), new HeldSum(7, 1, true, 3, OPEN), WaitersElsewhere.NONE);
     }
 }

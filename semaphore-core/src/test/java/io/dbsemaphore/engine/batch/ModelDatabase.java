@@ -129,7 +129,7 @@ final class ModelDatabase {
                     name,
                     new SemaphoreAvailability(
                             new LockedSemaphore(row.id, name, row.capacity, row.fence, null),
-                            new HeldSum(row.id, row.held, row.exclusive, 0, now),
+                            new HeldSum(row.id, row.held, row.exclusive > 0, 0, now),
                             WaitersElsewhere.NONE));
         });
         outcomes.settleAll(acquire -> acquire.command().permits().keySet().stream()
