@@ -9,7 +9,6 @@ import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
-import io.dbsemaphore.persistence.MaintenanceTransactions;
 import io.dbsemaphore.persistence.ReclaimReason;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
@@ -19,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.LongFunction;
@@ -130,13 +128,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     public int deleteReleasedRequests() {
         return exclusively(MaintenanceTask.REQUEST_CLEANUP, () -> {
             Duration retention = run.settings.get(MaintenanceSettings.REQUEST_RETENTION);
-            AtomicInteger repaired = new AtomicInteger();
-            int deleted = all(() -> {
-                MaintenanceTransactions.CleanUp batch = transactions.deleteReleased(retention, batchSize);
-                repaired.addAndGet(batch.repairedPermits());
-                return batch.requests();
-            });
-            warnOfRepairs(repaired.get());
+            int deleted = all(() -> transactions.deleteReleased(retention, batchSize));
             all(() -> transactions.deleteReclaims(retention, batchSize));
             deleteIdleOfPatterns();
             run.retry.call(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
@@ -152,13 +144,10 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     }
 
     private void repair() {
-        warnOfRepairs(inBatches(
+        int permits = inBatches(
                 transactions::findSemaphores,
                 1,
-                some -> all(() -> transactions.repairHalfReleased(some, batchSize))));
-    }
-
-    private void warnOfRepairs(int permits) {
+                some -> all(() -> transactions.repairHalfReleased(some, batchSize)));
         if (permits > 0) {
             run.commit.pollNow();
             log.warn(

@@ -20,9 +20,10 @@ interface MaintenanceRepository extends Repository<PermitRequest, Long> {
             order by r.id""")
     List<Long> findReleasedBefore(long upTo, long minusMillis, Limit limit);
 
+    /** Deletes the permits of released requests, also those that something else has left as held. */
     @Modifying
-    @Query("delete from Permit p where p.requestId in :requestIds and p.state = RELEASED")
-    int deleteReleasedPermits(Collection<Long> requestIds);
+    @Query("delete from Permit p where p.requestId in :requestIds")
+    int deletePermits(Collection<Long> requestIds);
 
     /** Deletes released requests, whose permits must have been deleted before. */
     @Modifying

@@ -77,26 +77,16 @@ public final class MaintenanceTransactions {
         return repaired.get();
     }
 
-    /**
-     * The result of one batch of the clean-up.
-     *
-     * @param requests the number of requests that it deleted
-     * @param repairedPermits the number of their permits that were still held, including those of deleted semaphores, which
-     *     {@link #repairHalfReleased} does not find
-     */
-    public record CleanUp(int requests, int repairedPermits) {}
-
     /** Deletes one batch of requests that were released longer ago than the retention, after their permits. */
-    public CleanUp deleteReleased(Duration retention, int limit) {
+    public int deleteReleased(Duration retention, int limit) {
         return transaction.executeWithRepositories(() -> {
             long upTo = TimeOrderedIds.upperBound(tables.requests().now(), retention);
             List<Long> old = rows().findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
             if (old.isEmpty()) {
-                return new CleanUp(0, 0);
+                return 0;
             }
-            Supplier<Integer> repaired = tables.permits().queueReleaseOf(old);
-            rows().deleteReleasedPermits(old);
-            return new CleanUp(rows().deleteReleased(old), repaired.get());
+            rows().deletePermits(old);
+            return rows().deleteReleased(old);
         });
     }
 
