@@ -9,6 +9,7 @@ import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
+import io.dbsemaphore.persistence.MaintenanceTransactions;
 import io.dbsemaphore.persistence.ReclaimReason;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
@@ -145,9 +146,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     private void repair() {
         int permits = inBatches(
-                transactions::findSemaphores,
-                1,
-                some -> all(() -> transactions.repairHalfReleased(some, batchSize)));
+                transactions::findSemaphores, 1, some -> all(() -> transactions.repairHalfReleased(some, batchSize)));
         if (permits > 0) {
             run.commit.pollNow();
             log.warn(

@@ -444,7 +444,8 @@ final class Quotas {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
         quotas.forEach((name, quota) -> {
-            if (run.commit.isAwaited(name) && !run.settings.get(SemaphoreSettings.FAIR).of(name)) {
+            if (run.commit.isAwaited(name)
+                    && !run.settings.get(SemaphoreSettings.FAIR).of(name)) {
                 quota.refusedHere();
             }
             Duration validFor = quota.mark(now);

@@ -41,8 +41,7 @@ class ArchitectureTests {
     private static final String WEB = STARTER + ".web";
 
     private static final DescribedPredicate<JavaClass> NOTHING_INTERNAL = DescribedPredicate.alwaysFalse();
-    private static final DescribedPredicate<JavaClass> ERRORS =
-            belongToAnyOf(SqlErrors.class, DatabaseUrl.class);
+    private static final DescribedPredicate<JavaClass> ERRORS = belongToAnyOf(SqlErrors.class, DatabaseUrl.class);
     private static final DescribedPredicate<JavaClass> THREADS = belongToAnyOf(DaemonThreads.class);
     private static final DescribedPredicate<JavaClass> HANDLES = belongToAnyOf(GrantHandle.class);
 

@@ -55,6 +55,9 @@ public final class KeepAlive implements AutoCloseable {
     /** How long the connection is kept when no grant is kept alive any more, so that it is not taken for each short work. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
+    /** Between two turns, each of which looks at all grants: many that expire one after the other share a turn. */
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
     /** The pause until the next attempt to take the connection, if the pool has none. At most that until the next heartbeat. */
     private static final Duration TAKE_AGAIN = Duration.ofMillis(500);
 
@@ -142,8 +145,7 @@ public final class KeepAlive implements AutoCloseable {
             reconsider(requestId);
         } else {
             ScheduledRenewal watched = new ScheduledRenewal(state, () -> handle, null);
-            beginTurnFor(byRequest.merge(
-                    requestId, watched, (known, added) -> known.state == state ? known : added));
+            beginTurnFor(byRequest.merge(requestId, watched, (known, added) -> known.state == state ? known : added));
         }
     }
 
@@ -282,7 +284,7 @@ public final class KeepAlive implements AutoCloseable {
             nanos = Math.min(nanos, lingering.remainingNanos());
         }
         if (nanos < Long.MAX_VALUE) {
-            beginTurnIn(nanos);
+            beginTurnIn(Math.max(nanos, PAUSE.toNanos()));
         }
     }
 
@@ -456,8 +458,7 @@ public final class KeepAlive implements AutoCloseable {
         Consumer<HoldTransactions.Outcome> settle = outcome -> settle(
                 due,
                 outcome,
-                grant -> grant.state
-                        .extend(until.getOrDefault(grant.requestId(), grant.state.deadline())));
+                grant -> grant.state.extend(until.getOrDefault(grant.requestId(), grant.state.deadline())));
         renewals.renew(whole, settle);
         renewals.renewUntil(limited, settle);
     }

@@ -138,7 +138,8 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                     InstanceStatus owner = holder.instance().isEmpty() ? byName.get(holder.owner()) : null;
                     if (owner != null) {
                         Map<String, Object> instance = object(owner);
-                        instance.keySet().removeAll(Set.of("startedAt", "requests")); // as of an instance that keeps it alive
+                        instance.keySet()
+                                .removeAll(Set.of("startedAt", "requests")); // as of an instance that keeps it alive
                         shown.put("ownerInstance", instance);
                     }
                     return shown;

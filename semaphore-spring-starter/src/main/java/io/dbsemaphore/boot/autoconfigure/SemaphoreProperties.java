@@ -118,8 +118,8 @@ record SemaphoreProperties(
 
     private static <T> Map<String, T> values(Map<String, Declared> declared, Function<Declared, @Nullable T> value) {
         Map<String, T> values = new HashMap<>();
-        declared.forEach((name, each) ->
-                PropertyMapper.get().from(value.apply(each)).to(own -> values.put(name, own)));
+        declared.forEach(
+                (name, each) -> PropertyMapper.get().from(value.apply(each)).to(own -> values.put(name, own)));
         return values;
     }
 

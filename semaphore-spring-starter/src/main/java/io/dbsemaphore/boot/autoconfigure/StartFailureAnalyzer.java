@@ -36,8 +36,8 @@ import org.springframework.util.ReflectionUtils;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 
-    private static final List<Class<?>> OFFERED = List.of(
-            SemaphoreOperations.class, SemaphoreAdmin.class, SemaphoreMaintenance.class, SemaphoreEngine.class);
+    private static final List<Class<?>> OFFERED =
+            List.of(SemaphoreOperations.class, SemaphoreAdmin.class, SemaphoreMaintenance.class, SemaphoreEngine.class);
 
     private static final Pattern CLASS = Pattern.compile("class ([\\w.$]+)");
 
