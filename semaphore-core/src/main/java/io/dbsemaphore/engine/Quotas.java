@@ -279,7 +279,7 @@ final class Quotas {
     /** The event for listeners when a grant is released: that of its current use, if it has one. */
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         Chunk chunk = byExternalId.get(state.grant().externalId());
-        ReusedGrant use = chunk == null ? null : chunk.user();
+        GrantHandle use = chunk == null ? null : chunk.user();
         return releases.eventOf(use == null ? new GrantHandle(state, true, run.operations) : use);
     }
 
@@ -520,13 +520,13 @@ final class Quotas {
 
     private void refuseRepeated(String externalId) {
         throw findUse(externalId)
-                .filter(ReusedGrant::isHeld)
+                .filter(GrantHandle::isHeld)
                 .<SemaphoreException>map(use -> new RequestInProgressException(externalId, use.owner()))
                 .orElseGet(() -> new RequestAlreadyReleasedException(externalId));
     }
 
     /** The use with this external id; empty if it has ended, or is not of this JVM. */
-    Optional<ReusedGrant> findUse(String externalId) {
+    Optional<GrantHandle> findUse(String externalId) {
         return Optional.ofNullable(find(externalId))
                 .map(Chunk::user)
                 .filter(use -> use.externalId().equals(externalId));

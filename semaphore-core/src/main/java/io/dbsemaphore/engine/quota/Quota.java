@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.quota;
 
 import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import java.time.Duration;
 import java.util.List;
@@ -67,7 +68,7 @@ public final class Quota {
         private volatile long confirmedAt;
         private volatile int uses;
         private volatile long usedAt;
-        private volatile @Nullable ReusedGrant user;
+        private volatile @Nullable GrantHandle user;
 
         /**
          * Creates it for its first use.
@@ -108,7 +109,7 @@ public final class Quota {
 
         /** Begins a use, and returns its number; the first one is 0. */
         @SuppressWarnings({"NonAtomicOperationOnVolatileField", "NonAtomicVolatileUpdate"}) // belongs to one thread
-        int beginUse(ReusedGrant handle, long nowNanos) {
+        int beginUse(GrantHandle handle, long nowNanos) {
             user = handle;
             usedAt = nowNanos;
             return uses++;
@@ -133,7 +134,7 @@ public final class Quota {
         }
 
         /** The handle of the current use; null when it is idle. */
-        public @Nullable ReusedGrant user() {
+        public @Nullable GrantHandle user() {
             return user;
         }
 
