@@ -39,6 +39,9 @@ public final class AcquireRequest {
         if (names.length == 0) {
             throw new IllegalArgumentException("An acquire needs the name of at least one semaphore");
         }
+        if (names.length == 1) {
+            return new AcquireRequest(new Settings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
+        }
         Map<String, Integer> permits = new LinkedHashMap<>();
         for (String name : names) {
             permits.merge(SemaphoreName.requireValid(name), 1, Math::addExact);
