@@ -41,7 +41,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -117,7 +116,11 @@ public final class BatchTransaction {
     public BatchResult grant(Supplier<GrantBatch> source) {
         return transaction.executeHere(() -> {
             GrantBatch batch = source.get();
-            return releasing(batch.releases(), release -> decide(batch, release));
+            try {
+                return decide(batch, queueRelease(batch.releases()));
+            } catch (RuntimeException failure) {
+                return decide(batch, queueReleaseAfterRefusal(batch.releases(), failure));
+            }
         });
     }
 
@@ -378,10 +381,18 @@ public final class BatchTransaction {
      * @return the outcome for each request, by its id; without locked requests
      */
     public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> releasing(permitIds, release -> {
-            tables.sql().flush();
-            return outcomes(permitIds.keySet(), release.get());
-        }));
+        return transaction.execute(() -> {
+            try {
+                return releaseNow(permitIds, queueRelease(permitIds));
+            } catch (RuntimeException failure) {
+                return releaseNow(permitIds, queueReleaseAfterRefusal(permitIds, failure));
+            }
+        });
+    }
+
+    private Map<Long, ReleaseOutcome> releaseNow(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> released) {
+        tables.sql().flush();
+        return outcomes(permitIds.keySet(), released.get());
     }
 
     /**
@@ -394,24 +405,7 @@ public final class BatchTransaction {
                 () -> outcomes(requestIds, reclaim.releaseUnlocked(requestIds, requests::lockSkipLocked)));
     }
 
-    /**
-     * Does the work of a transaction that begins with the release of requests, except for those with a permit that another transaction
-     * has locked. If a lock is refused, the work is done again; it has written nothing yet.
-     *
-     * @param work gets the ids of the requests that the next round trip releases
-     */
-    private <T> T releasing(SortedMap<Long, List<Long>> permitIds, Function<Supplier<Set<Long>>, T> work) {
-        try {
-            return work.apply(queueRelease(permitIds));
-        } catch (RuntimeException failure) {
-            if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
-                throw failure;
-            }
-            log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
-            return work.apply(queueReleaseOfUnlocked(permitIds));
-        }
-    }
-
+    /** Queues the release of requests, except for those with a permit that another transaction has locked. Supplies their ids. */
     private Supplier<Set<Long>> queueRelease(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
             return Set::of;
@@ -428,6 +422,16 @@ public final class BatchTransaction {
         Supplier<List<Long>> locked = permits.queueLock(all);
         tables.queueRelease(permitIds);
         return () -> PermitTable.among(permitIds, locked.get()).keySet();
+    }
+
+    /** After a refused lock, nothing has been written yet: the transaction begins again with the permits that nobody has locked. */
+    private Supplier<Set<Long>> queueReleaseAfterRefusal(
+            SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+        if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
+            throw failure;
+        }
+        log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
+        return queueReleaseOfUnlocked(permitIds);
     }
 
     /** Takes one more round trip, to lock the permits that no other transaction has locked. */
