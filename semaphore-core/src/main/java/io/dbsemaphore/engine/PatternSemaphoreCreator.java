@@ -15,7 +15,9 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +37,7 @@ final class PatternSemaphoreCreator {
     private final RunContext run;
     private final SemaphorePatterns patterns;
 
-    private final List<Missing> queue = new ArrayList<>();
+    private final BlockingQueue<Missing> queue = new LinkedBlockingQueue<>();
     private CompletableFuture<?> creation = CompletableFuture.completedFuture(true);
     private volatile @Nullable ExistingNames existing;
 
@@ -60,13 +62,10 @@ final class PatternSemaphoreCreator {
      * @return completed when the acquire is to be tried again; null if it is not
      */
     @Nullable CompletableFuture<?> createMissing(Acquire.Answer answer) {
-        return answer.outcome() instanceof GrantOutcome.Rejected rejected
-                        && rejected.reason() instanceof SemaphoreNotFoundException unknown
-                ? createAll(unknown)
-                : null;
-    }
-
-    private @Nullable CompletableFuture<?> createAll(SemaphoreNotFoundException unknown) {
+        if (!(answer.outcome() instanceof GrantOutcome.Rejected rejected
+                && rejected.reason() instanceof SemaphoreNotFoundException unknown)) {
+            return null;
+        }
         List<Missing> missing = new ArrayList<>();
         unknown.names()
                 .forEach(name -> patterns.match(name)
@@ -107,11 +106,9 @@ final class PatternSemaphoreCreator {
         return names;
     }
 
-    private void enqueue(List<Missing> missing) {
-        synchronized (queue) {
-            queue.addAll(missing);
-            creation = creation.handleAsync((done, failure) -> createQueued(), run.databaseThreads());
-        }
+    private synchronized void enqueue(List<Missing> missing) {
+        queue.addAll(missing);
+        creation = creation.handleAsync((done, failure) -> createQueued(), run.databaseThreads());
     }
 
     private boolean createQueued() {
@@ -122,12 +119,9 @@ final class PatternSemaphoreCreator {
     }
 
     private List<Missing> takeQueued() {
-        synchronized (queue) {
-            List<Missing> first = queue.subList(0, Math.min(queue.size(), MAX_AT_ONCE));
-            List<Missing> taken = List.copyOf(first);
-            first.clear();
-            return taken;
-        }
+        List<Missing> taken = new ArrayList<>();
+        queue.drainTo(taken, MAX_AT_ONCE);
+        return taken;
     }
 
     /** One name may be the reason why the database rejects the transaction; then the others are created without it. */
