@@ -307,7 +307,7 @@ final class AcquireService {
             return quotas.beginHandedOver(acquire, granted).orElseGet(() -> hold(acquire, granted, answer));
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
-                releases.giveBack(run.held.refresh(granted.grant(), answer.asOf()));
+                releases.giveBack(run.held.read(granted.grant(), answer.asOf()));
             }
             throw failure;
         }

@@ -4,6 +4,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.quota.ReusedGrant;
@@ -123,14 +124,16 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
         Run run = current.get();
         Duration checkedTtl = run.acquireFactory.checkTtl(ttl);
         bind(handle); // another use would have this time to live
-        Supplier<Optional<HeldGrant>> renewal = () -> {
+        boolean renewed = run.retry.call(() -> {
             long asOf = System.nanoTime();
-            return run.persistence.holds().renew(handle.stored(), checkedTtl).map(grant -> {
-                handle.state().update(grant, asOf); // if another JVM has acquired it, only this handle knows it
-                return run.held.refresh(grant, asOf);
+            Optional<StoredGrant> grant = run.persistence.holds().renew(handle.stored(), checkedTtl);
+            grant.ifPresent(found -> {
+                handle.state().update(found, asOf); // if another JVM has acquired it, only this handle knows it
+                run.held.find(found).ifPresent(own -> own.update(found, asOf));
             });
-        };
-        if (run.retry.call(renewal).isEmpty()) {
+            return grant.isPresent();
+        });
+        if (!renewed) {
             throw lost(run, handle);
         }
         run.keepAlive.reconsider(handle.stored().requestId());

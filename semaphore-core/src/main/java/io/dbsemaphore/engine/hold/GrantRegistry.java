@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
@@ -21,12 +21,11 @@ import java.util.stream.Stream;
  */
 public final class GrantRegistry {
 
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final ConcurrentMap<String, Held> byExternalId = new ConcurrentHashMap<>();
     private final ReferenceQueue<HeldGrant> dropped = new ReferenceQueue<>();
-    private final Object workEnded = new Object();
-    private int releasesInProgress;
+    private final AtomicInteger releasesInProgress = new AtomicInteger();
 
     private static final class Held extends WeakReference<HeldGrant> {
 
@@ -57,19 +56,13 @@ public final class GrantRegistry {
         return state[0];
     }
 
-    /** The state of a grant that was renewed: that of this JVM's own acquire if there is one, otherwise a new one. */
-    public HeldGrant refresh(StoredGrant grant, long asOfNanos) {
-        return refresh(grant, asOfNanos, known -> known.update(grant, asOfNanos));
-    }
-
-    /** The state of a grant that was only read. A renewal of this JVM since the database was asked stays in effect. */
+    /**
+     * The state of a grant that was read: that of this JVM's own acquire if there is one, otherwise a new one. A renewal of this JVM since
+     * the database was asked stays in effect.
+     */
     public HeldGrant read(StoredGrant grant, long asOfNanos) {
-        return refresh(grant, asOfNanos, known -> known.read(grant, asOfNanos));
-    }
-
-    private HeldGrant refresh(StoredGrant grant, long asOfNanos, Consumer<HeldGrant> change) {
         Optional<HeldGrant> known = find(grant);
-        known.ifPresent(change);
+        known.ifPresent(own -> own.read(grant, asOfNanos));
         return known.orElseGet(() -> new HeldGrant(grant, asOfNanos));
     }
 
@@ -90,9 +83,6 @@ public final class GrantRegistry {
             byExternalId.computeIfPresent(
                     own.grant().externalId(), (externalId, held) -> held.refersTo(own) ? null : held);
         });
-        synchronized (workEnded) {
-            workEnded.notifyAll();
-        }
     }
 
     /** Whether this is the state of a grant that this JVM acquired and has neither released nor lost. */
@@ -102,26 +92,23 @@ public final class GrantRegistry {
 
     /** Counts a release that begins: {@link #awaitNoWork} waits for it although the grant no longer counts as held. */
     public void releaseBegins() {
-        synchronized (workEnded) {
-            releasesInProgress++;
-        }
+        releasesInProgress.incrementAndGet();
     }
 
     public void releaseEnds() {
-        synchronized (workEnded) {
-            releasesInProgress--;
-            workEnded.notifyAll();
-        }
+        releasesInProgress.decrementAndGet();
     }
 
     /** Waits until no grant is held for work of this JVM, and no release is in progress, or the deadline has passed. */
     public void awaitNoWork(Deadline deadline) throws InterruptedException {
-        synchronized (workEnded) {
-            while (!deadline.isPassed()
-                    && (releasesInProgress > 0 || states().anyMatch(state -> state.isForWork() && state.isHeld()))) {
-                TimeUnit.NANOSECONDS.timedWait(workEnded, Math.min(POLL_NANOS, deadline.remainingNanos()));
-            }
+        while (!deadline.isPassed() && isWorkInProgress()) {
+            TimeUnit.NANOSECONDS.sleep(Math.min(POLL_NANOS, deadline.remainingNanos()));
         }
+    }
+
+    /** The grants first: a release is counted before its grant ends. */
+    private boolean isWorkInProgress() {
+        return states().anyMatch(state -> state.isForWork() && state.isHeld()) || releasesInProgress.get() > 0;
     }
 
     /** The grant that this JVM holds under this external id. */

@@ -56,7 +56,7 @@ class GrantRegistryTests {
     void keepARenewalThatWasAppliedWhileAnOlderExpiryWasBeingRead() {
         HeldGrant state = held.register(grant(1, Duration.ofSeconds(1)), System.nanoTime());
         long asked = System.nanoTime();
-        held.refresh(grant(1, Duration.ofHours(1)), System.nanoTime());
+        state.update(grant(1, Duration.ofHours(1)), System.nanoTime());
 
         HeldGrant read = held.read(grant(1, Duration.ZERO), asked);
 
