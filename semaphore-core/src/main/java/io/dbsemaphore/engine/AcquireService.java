@@ -30,8 +30,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Acquires permits, for a calling thread that waits for the result, or without a thread that waits: submits the acquire, makes missing
@@ -41,8 +39,6 @@ import org.slf4j.LoggerFactory;
  * locks of the lost transaction, and then reads whether the request exists. If no attempt gets that far, the acquire is undone.
  */
 final class AcquireService {
-
-    private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
     /**
      * How often an acquire is tried again. Other instances may delete the missing semaphores that it has created, and other callers of this
@@ -260,11 +256,7 @@ final class AcquireService {
                 releases.leave(acquire, handle.state());
                 return;
             }
-            try {
-                grant.release();
-            } catch (RuntimeException unreleased) {
-                log.debug("{} is released in the background", grant, unreleased);
-            }
+            grant.close();
         }
 
         private static Throwable cause(Throwable failure) {
