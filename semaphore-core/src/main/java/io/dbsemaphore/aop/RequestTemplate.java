@@ -7,8 +7,10 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -107,12 +109,11 @@ final class RequestTemplate {
 
     private List<TextTemplate> names() {
         List<TextTemplate> templates = new ArrayList<>();
+        Set<String> literals = new HashSet<>();
         for (String given : annotated.annotation().names()) {
             TextTemplate name =
                     TextTemplate.parse(annotated, "names", resolve("names", given), SemaphoreName::requireValid);
-            if (name.isLiteral()
-                    && templates.stream()
-                            .anyMatch(it -> it.isLiteral() && it.text().equals(name.text()))) {
+            if (name.isLiteral() && !literals.add(name.text())) {
                 throw annotated.refuse("names", name.text(), "is given twice. " + NAMES_ONCE);
             }
             templates.add(name);
