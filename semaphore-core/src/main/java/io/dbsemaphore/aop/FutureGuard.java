@@ -6,11 +6,12 @@ import io.dbsemaphore.PermitsUnavailableException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Guards a method whose work ends when the future that it returns completes.
@@ -94,45 +95,36 @@ final class FutureGuard extends MethodGuard {
      * The stage that the caller waits for now, and that a cancellation ends: the acquire, the work or the fallback.
      *
      * @param grant of the work; null for the acquire and the fallback
+     * @param released releases the grant once
      */
-    private record Step(
-            CompletionStage<?> stage,
-            @Nullable PermitGrant grant,
-            AtomicBoolean ended,
-            CompletableFuture<@Nullable Void> released) {
+    private record Step(CompletionStage<?> stage, @Nullable PermitGrant grant, Supplier<Boolean> released) {
 
         Step(CompletionStage<?> stage, @Nullable PermitGrant grant) {
-            this(stage, grant, new AtomicBoolean(), new CompletableFuture<>());
+            this(stage, grant, SingletonSupplier.of(() -> {
+                if (grant != null) {
+                    grant.close();
+                }
+                return true;
+            }));
         }
 
         /** Cancels the stage if that is possible. If it is not, it continues: cancellation is a request. */
         void cancel(boolean mayInterruptIfRunning) {
-            try {
-                boolean unused = stage.toCompletableFuture().cancel(mayInterruptIfRunning);
-            } catch (UnsupportedOperationException notCancellable) {
-                // It continues
-            }
+            boolean unused = future().cancel(mayInterruptIfRunning);
             end();
         }
 
         /** Releases the grant once. The end of the work and a cancellation may coincide: the later of them waits. */
         void end() {
-            if (grant == null) {
-                return;
-            }
-            if (ended.compareAndSet(false, true)) {
-                grant.close();
-                released.complete(null);
-            } else {
-                released.join();
-            }
+            boolean unused = released.get();
         }
 
-        boolean hasEnded() {
+        /** The stage as a future. If it cannot be had as one, then a future that is never done and does not lead to the stage. */
+        CompletableFuture<?> future() {
             try {
-                return stage.toCompletableFuture().isDone();
-            } catch (UnsupportedOperationException unknowable) {
-                return false;
+                return stage.toCompletableFuture();
+            } catch (UnsupportedOperationException notInteroperable) {
+                return new CompletableFuture<>();
             }
         }
     }
@@ -196,7 +188,7 @@ final class FutureGuard extends MethodGuard {
         }
 
         private void follow(Step step) {
-            Executor executor = step.grant == null || step.hasEnded() ? Runnable::run : parts.threads();
+            Executor executor = step.grant == null || step.future().isDone() ? Runnable::run : parts.threads();
             CompletionStage<?> unused = step.stage.whenComplete(
                     (value, failure) -> executor.execute(() -> completeAfterRelease(step, value, failure)));
         }

@@ -165,6 +165,27 @@ class FutureMethodTests {
     }
 
     @Test
+    void releasesTheGrantOfAStageThatCannotBeHadAsAFuture() {
+        CompletableFuture<String> stage = new CompletableFuture<>() {
+
+            @Override
+            public CompletableFuture<String> toCompletableFuture() {
+                throw new UnsupportedOperationException();
+            }
+        };
+        CompletableFuture<String> cancelled = backup.stage(stage).toCompletableFuture();
+        assertThat(cancelled.cancel(true)).isTrue();
+        assertThat(permits.held("backup")).isZero();
+
+        CompletableFuture<String> completed = backup.stage(stage).toCompletableFuture();
+        stage.complete("done");
+
+        assertThat(completed.join()).isEqualTo("done");
+        assertThat(cancelled).isCancelled();
+        assertThat(permits.releases).hasValue(2);
+    }
+
+    @Test
     void isCancelledWhenTheWorkIs() {
         CompletableFuture<String> future = backup.future(work);
 
