@@ -161,8 +161,8 @@ public final class Allocation {
             if (availability.isExceededBy(count)) {
                 rejections.put(
                         acquire,
-                        new GrantOutcome.Rejected(
-                                new PermitsExceedCapacityException(wanted.getKey(), count, availability.capacity())));
+                        new GrantOutcome.Rejected(new PermitsExceedCapacityException(
+                                wanted.getKey(), count, availability.semaphore().capacity())));
                 return;
             }
             long withheld = availability.withheldFrom(acquire, wanted.getKey());

@@ -36,10 +36,6 @@ public final class SemaphoreAvailability {
         return semaphore.id();
     }
 
-    int capacity() {
-        return semaphore.capacity();
-    }
-
     /** Whether the count exceeds the capacity, so that waiting is pointless. A paused semaphore may be waited for. */
     boolean isExceededBy(int count) {
         return !semaphore.isPaused() && count > semaphore.capacity();
@@ -49,7 +45,7 @@ public final class SemaphoreAvailability {
     long withheldFrom(AcquireState acquire, String name) {
         boolean isWindowOpen = ReservationWindow.isOpen(now());
         return acquire.demandAhead(name).withheld(isWindowOpen)
-                + elsewhere.withheldAhead(acquire.place(), capacity(), isWindowOpen);
+                + elsewhere.withheldAhead(acquire.place(), semaphore.capacity(), isWindowOpen);
     }
 
     /**

@@ -18,9 +18,8 @@ class SemaphoreAvailabilityTests {
     @Test
     void tellsWhatIsAvailable() {
         SemaphoreAvailability five = availability(5, 2);
-        assertThat(five.capacity()).isEqualTo(5);
         assertThat(five.semaphoreId()).isEqualTo(7);
-        assertThat(five.semaphore().name()).isEqualTo("backup");
+        assertThat(five.semaphore()).isEqualTo(new LockedSemaphore(7, "backup", 5, 10, null));
         assertThat(five.now()).isEqualTo(OPEN);
         assertThat(five.held()).isEqualTo(2);
         assertThat(five.available()).isEqualTo(3);
