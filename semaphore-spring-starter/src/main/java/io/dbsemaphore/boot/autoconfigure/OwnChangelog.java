@@ -83,9 +83,7 @@ final class OwnChangelog {
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))
-                    .orElseGet(() -> failure instanceof RuntimeException runtime
-                            ? runtime
-                            : new IllegalStateException("The changelog of the semaphores failed", failure));
+                    .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
         }
     }
 
