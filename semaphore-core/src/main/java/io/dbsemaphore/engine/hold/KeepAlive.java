@@ -10,7 +10,6 @@ import io.dbsemaphore.persistence.HoldTransactions;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -397,33 +396,31 @@ public final class KeepAlive implements AutoCloseable {
 
     /** Ends the grants that have expired, and removes them from the due ones. */
     private void settleExpired(Map<Long, ScheduledRenewal> due) {
-        List<Long> watched = new ArrayList<>();
-        for (ScheduledRenewal grant : List.copyOf(due.values())) {
-            if (!grant.isExpired()) {
-                continue;
+        List<ScheduledRenewal> expired =
+                due.values().stream().filter(ScheduledRenewal::isExpired).toList();
+        List<ScheduledRenewal> watched = new ArrayList<>();
+        for (ScheduledRenewal grant : expired) {
+            if (grant.isKeptAlive()) {
+                due.remove(grant.requestId());
+                end(grant, grant.isLastTerm());
+            } else {
+                watched.add(grant);
             }
-            if (!grant.isKeptAlive()) {
-                watched.add(grant.requestId());
-                continue;
-            }
-            due.remove(grant.requestId());
-            end(grant, grant.isLastTerm());
         }
         if (!watched.isEmpty()) {
-            settleWatched(watched, due);
+            settleWatched(watched);
+            due.values().removeAll(watched);
         }
     }
 
     /** Another process may have renewed or released the grant, by its external id. */
-    private void settleWatched(List<Long> watched, Map<Long, ScheduledRenewal> due) {
+    private void settleWatched(List<ScheduledRenewal> watched) {
         long asOf = System.nanoTime();
-        HoldTransactions.Ended ended = renewals.findEnded(watched);
-        for (Long requestId : watched) {
-            ScheduledRenewal grant = due.remove(requestId);
+        HoldTransactions.Ended ended = renewals.findEnded(
+                watched.stream().map(ScheduledRenewal::requestId).toList());
+        for (ScheduledRenewal grant : watched) {
+            long requestId = grant.requestId();
             Duration renewed = ended.alive().get(requestId);
-            if (grant == null) {
-                continue;
-            }
             if (renewed != null) {
                 grant.state.extend(Deadline.after(asOf, renewed));
             } else if (!ended.releasedInTime().contains(requestId)) {
@@ -441,12 +438,10 @@ public final class KeepAlive implements AutoCloseable {
      */
     private void renew(Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
-        Map<Long, Deadline> until = new HashMap<>();
         Set<Long> whole = new TreeSet<>();
         SortedMap<Long, Duration> limited = new TreeMap<>();
         due.forEach((requestId, grant) -> {
             Deadline end = grant.renewedUntil(asOf);
-            until.put(requestId, end);
             Duration ttl = grant.state.grant().ttl();
             Duration rest = Duration.ofNanos(end.remainingNanos(asOf));
             if (ttl == null || end.never() || rest.compareTo(ttl) >= 0) {
@@ -455,10 +450,8 @@ public final class KeepAlive implements AutoCloseable {
                 limited.put(requestId, rest);
             }
         });
-        Consumer<HoldTransactions.Outcome> settle = outcome -> settle(
-                due,
-                outcome,
-                grant -> grant.state.extend(until.getOrDefault(grant.requestId(), grant.state.deadline())));
+        Consumer<HoldTransactions.Outcome> settle =
+                outcome -> settle(due, outcome, grant -> grant.state.extend(grant.renewedUntil(asOf)));
         renewals.renew(whole, settle);
         renewals.renewUntil(limited, settle);
     }
