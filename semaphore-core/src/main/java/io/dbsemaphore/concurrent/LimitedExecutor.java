@@ -30,16 +30,29 @@ public final class LimitedExecutor implements Executor {
             }
             free--;
         }
-        pool.execute(() -> runAll(task));
+        boolean begun = false;
+        try {
+            pool.execute(() -> runAll(task));
+            begun = true;
+        } finally {
+            if (!begun) { // the system has no thread
+                synchronized (this) {
+                    free++;
+                }
+            }
+        }
     }
 
     private void runAll(Runnable first) {
-        for (Runnable task = first; task != null; task = next()) {
+        Runnable task = first;
+        while (task != null) {
             try {
                 task.run();
             } catch (Throwable failure) {
-                UnexpectedErrors.survive(log, "Code of the application", failure);
+                UnexpectedErrors.survive(log, "A task for the application", failure);
             }
+            task = next();
+            boolean unused = task != null && Thread.interrupted(); // as between the tasks of a pool
         }
     }
 

@@ -80,7 +80,6 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
                 : ReleaseOutcome.NOT_FOUND;
     }
 
-    /** If that fails, the grant stays held and kept alive, so that the caller can release it later. */
     @Override
     public ReleaseOutcome release(GrantHandle handle) {
         Run run = current.get();

@@ -143,7 +143,7 @@ abstract class RunContext implements BatchObserver {
         return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
     }
 
-    /** Runs a task each time this long after its last run has ended, until it is cancelled or the run ends. */
+    /** Runs a task at this interval, unless its last run is still under way, until it is cancelled or the run ends. */
     ScheduledFuture<?> every(Duration first, Duration interval, Executor threads, Runnable task) {
         AtomicBoolean underWay = new AtomicBoolean();
         Runnable begin = () -> {

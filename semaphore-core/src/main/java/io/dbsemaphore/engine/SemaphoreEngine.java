@@ -227,8 +227,10 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application}, first after this interval and then
-     * each time this long after it has ended, until it is cancelled or the engine is stopped.
+     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application} at this interval, unless its last run is
+     * still under way, until it is cancelled or the engine is stopped.
+     *
+     * @throws java.util.concurrent.RejectedExecutionException if the engine is stopped
      */
     public ScheduledFuture<?> every(Duration interval, Runnable task) {
         return current().every(interval, interval, applicationThreads(), task);

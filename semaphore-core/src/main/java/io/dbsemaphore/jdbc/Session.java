@@ -30,12 +30,12 @@ public final class Session {
     private boolean transactionOpen;
     private boolean readOnly;
 
-    private Session(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
+    private Session(Connection target, SessionLimits limits, Pipelining pipelining, int preparationMillis)
+            throws SQLException {
         this.target = target;
         this.limits = limits;
         networkTimeoutBefore = target.getNetworkTimeout();
-        target.setNetworkTimeout(
-                Runnable::run, limits.longestAnswerMillis()); // first: the server may not answer any more
+        target.setNetworkTimeout(Runnable::run, preparationMillis); // first: the server may not answer any more
         autoCommitBefore = target.getAutoCommit();
         isolationBefore = target.getTransactionIsolation();
         if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
@@ -45,14 +45,20 @@ public final class Session {
             target.setAutoCommit(false);
         }
         limitsBefore = limits.applyToSession(target);
+        target.setNetworkTimeout(Runnable::run, limits.longestAnswerMillis());
         statements = new StatementQueue(target, pipelining);
         openedAt = System.nanoTime();
     }
 
-    /** Prepares a connection; evicts it if that fails. */
-    static Session open(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
+    /**
+     * Prepares a connection; evicts it if that fails.
+     *
+     * @param preparationMillis how long each answer of the server is awaited until then
+     */
+    static Session open(Connection target, SessionLimits limits, Pipelining pipelining, int preparationMillis)
+            throws SQLException {
         try {
-            return new Session(target, limits, pipelining);
+            return new Session(target, limits, pipelining, preparationMillis);
         } catch (SQLException | RuntimeException | Error failure) {
             evict(target);
             throw failure;

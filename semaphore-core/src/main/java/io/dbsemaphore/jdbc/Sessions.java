@@ -299,6 +299,9 @@ public final class Sessions implements AutoCloseable {
         /** A session that was idle for longer may have been ended by its limits. */
         private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
 
+        /** How long a server is awaited that may have ended the kept connection: a lease or a time to live may be short. */
+        private static final int CHECK_MILLIS = 2_000;
+
         private final SessionLimits limits;
         private final int size;
         private final Duration longestIdle;
@@ -362,12 +365,12 @@ public final class Sessions implements AutoCloseable {
             Connection spare = takeKept();
             if (spare != null) {
                 try {
-                    return Session.open(spare, limits, pipelining);
+                    return Session.open(spare, limits, pipelining, CHECK_MILLIS);
                 } catch (SQLException dead) {
                     log.debug("The connection of the keep-alive was ended, and is replaced", dead);
                 }
             }
-            return Session.open(connectionOfHost(), limits, pipelining);
+            return Session.open(connectionOfHost(), limits, pipelining, limits.longestAnswerMillis());
         }
 
         /** Takes back a session after its transaction. */

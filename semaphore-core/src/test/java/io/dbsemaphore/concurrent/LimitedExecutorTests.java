@@ -1,6 +1,7 @@
 package io.dbsemaphore.concurrent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -78,6 +80,42 @@ class LimitedExecutorTests {
         one.execute(next::countDown);
 
         assertThat(next.await(LONG, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aTaskDoesNotGetTheInterruptOfTheOneBeforeIt() throws InterruptedException {
+        LimitedExecutor one = new LimitedExecutor(pool, 1);
+        BlockingQueue<Boolean> interrupted = new ArrayBlockingQueue<>(1);
+        one.execute(() -> {
+            block();
+            Thread.currentThread().interrupt();
+        });
+        one.execute(() -> interrupted.add(Thread.currentThread().isInterrupted()));
+
+        end.countDown();
+
+        assertThat(interrupted.poll(LONG, TimeUnit.SECONDS)).isFalse();
+    }
+
+    /** The system may have no further thread for a moment. */
+    @Test
+    void aPlaceIsNotLostWhereThePoolHasNoThreadForATask() {
+        AtomicBoolean full = new AtomicBoolean(true);
+        LimitedExecutor one = new LimitedExecutor(
+                task -> {
+                    if (full.get()) {
+                        throw new OutOfMemoryError("unable to create native thread, as expected by this test");
+                    }
+                    task.run();
+                },
+                1);
+        AtomicInteger runs = new AtomicInteger();
+
+        assertThatThrownBy(() -> one.execute(runs::incrementAndGet)).isInstanceOf(OutOfMemoryError.class);
+        full.set(false);
+        one.execute(runs::incrementAndGet);
+
+        assertThat(runs).hasValue(1);
     }
 
     /** What comes after the end of an engine, such as a late release, still tells its listeners. */

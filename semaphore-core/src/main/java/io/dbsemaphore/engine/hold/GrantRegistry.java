@@ -15,7 +15,8 @@ import java.util.stream.Stream;
 
 /**
  * The grants that this JVM holds, by external id. A grant is removed when it is released or lost, or when nothing refers to it any more:
- * neither a handle of the application, nor the {@link KeepAlive}, which has all grants with a time to live until they expire. As long as
+ * neither a handle of the application, nor the {@link KeepAlive} of the current run, which has the grants with a time to live that were
+ * acquired in it until they expire. As long as
  * nobody has reclaimed an expired grant, a repeated acquire holds it again, and its first handle with it. One without a time to live may
  * be released by another JVM.
  */

@@ -92,10 +92,12 @@ public final class HeldGrant {
      * Binds the grant to the lease of this instance: it counts as held only while the lease is valid, and after the lease has
      * expired only when it is known that the grant was not reclaimed meanwhile.
      *
-     * @param epoch of the lease before the database confirmed that the grant is held
+     * @param epoch of the lease before the database confirmed that the grant is held; no effect if it was confirmed in a later one
      */
-    public void bindTo(InstanceLease lease, long epoch) {
-        binding = new Binding(lease, epoch);
+    public synchronized void bindTo(InstanceLease lease, long epoch) {
+        if (binding == null || binding.lease() != lease || binding.epoch() < epoch) {
+            binding = new Binding(lease, epoch);
+        }
     }
 
     /** Binds the grant to no lease: it counts as held until it expires. */

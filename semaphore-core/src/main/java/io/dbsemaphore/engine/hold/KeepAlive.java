@@ -409,7 +409,7 @@ public final class KeepAlive implements AutoCloseable {
         }
         if (!watched.isEmpty()) {
             settleWatched(watched);
-            due.values().removeAll(watched);
+            watched.forEach(grant -> due.remove(grant.requestId()));
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.ToLongFunction;
@@ -63,7 +64,7 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
      * Creates the gauges.
      *
      * @param threads run a reading at once
-     * @param timer runs a task on these threads, each time this long after its last run, until it is cancelled
+     * @param timer runs a task on these threads at this interval, until it is cancelled, also by the end of the timer
      */
     PermitSnapshots(
             SemaphoreAdmin admin,
@@ -91,7 +92,10 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
         long now = System.nanoTime();
-        if (isRunning() && isIdle(askedAt.getAndSet(now))) {
+        Future<?> current = readings;
+        if (current != null && current.isDone()) {
+            restart(); // the engine was stopped, and perhaps started again
+        } else if (current != null && isIdle(askedAt.getAndSet(now))) {
             threads.execute(this::read);
         }
         Snapshot snapshot = last;
@@ -110,6 +114,14 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
                 read();
             }
         });
+    }
+
+    private synchronized void restart() {
+        try {
+            start();
+        } catch (RejectedExecutionException stopped) {
+            log.debug("The status of the semaphores is not read while they are stopped", stopped);
+        }
     }
 
     private static boolean isIdle(long askedAt) {

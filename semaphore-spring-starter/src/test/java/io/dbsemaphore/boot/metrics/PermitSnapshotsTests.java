@@ -79,6 +79,29 @@ class PermitSnapshotsTests {
         Awaitility.await("another reading").until(() -> held() == 2 && readings.get() == 2);
     }
 
+    /** The engine may be stopped and started without the application context, as by a parent context. */
+    @Test
+    void areReadAgainAfterTheTimerHasEndedAndBegunAnew() {
+        AtomicReference<ScheduledExecutorService> timer = new AtomicReference<>(Executors.newScheduledThreadPool(1));
+        PermitSnapshots restarted = new PermitSnapshots(
+                admin(),
+                names(),
+                Duration.ofMillis(50),
+                threads,
+                (each, task) -> timer.get()
+                        .scheduleWithFixedDelay(task, each.toNanos(), each.toNanos(), TimeUnit.NANOSECONDS));
+        restarted.start();
+        Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
+
+        timer.get().shutdown();
+        Awaitility.await("no further reading")
+                .until(() -> Double.isNaN(restarted.sum("orders", SemaphoreStatus::held)));
+        timer.set(threads);
+
+        Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
+        restarted.stop();
+    }
+
     @Test
     void areNotReadAtTheIntervalWhileStopped() throws InterruptedException {
         PermitSnapshots often = snapshots(Duration.ofMillis(10));
