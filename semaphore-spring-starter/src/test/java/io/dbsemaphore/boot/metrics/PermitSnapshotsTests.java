@@ -88,8 +88,8 @@ class PermitSnapshotsTests {
                 names(),
                 Duration.ofMillis(50),
                 threads,
-                (each, task) -> timer.get()
-                        .scheduleWithFixedDelay(task, each.toNanos(), each.toNanos(), TimeUnit.NANOSECONDS));
+                (each, task) ->
+                        timer.get().scheduleWithFixedDelay(task, each.toNanos(), each.toNanos(), TimeUnit.NANOSECONDS));
         restarted.start();
         Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
 
