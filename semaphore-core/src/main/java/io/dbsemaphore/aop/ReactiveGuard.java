@@ -5,6 +5,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -13,6 +14,7 @@ import org.springframework.core.ReactiveAdapter;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -44,16 +46,9 @@ final class ReactiveGuard extends MethodGuard {
         // An invocation can proceed only once, so each subscription uses a clone of this one
         ProxyMethodInvocation call = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
         Flux<Object> guarded = Flux.usingWhen(
-                Mono.fromSupplier(() -> parts.operations().get().acquireAsync(request)),
-                acquire -> Mono.fromFuture(acquire, true)
-                        .publishOn(Schedulers.boundedElastic())
-                        .map(grant -> publisher(() -> Permits.callHolding(grant, proceeding(call.invocableClone()))))
-                        .onErrorResume(
-                                PermitsUnavailableException.class,
-                                refused -> Mono.just(
-                                        publisher(() -> parts.refusal().answer(call, refused))))
-                        .flatMapMany(publisher -> publisher),
-                this::end);
+                Mono.fromSupplier(() -> new Subscription(request)),
+                it -> it.work(call).flatMapMany(publisher -> publisher),
+                Subscription::end);
         // A single value is passed on when the permits are released
         return adapter.fromPublisher(adapter.isMultiValue() ? guarded : guarded.singleOrEmpty());
     }
@@ -67,21 +62,66 @@ final class ReactiveGuard extends MethodGuard {
         }
     }
 
-    /**
-     * Ends the acquire of a subscription that has ended, also by a cancellation: cancels it, or releases the grant that it has got. Never
-     * fails.
-     */
-    private Mono<Void> end(CompletableFuture<PermitGrant> acquire) {
-        boolean unused = acquire.cancel(true);
-        return acquire.isCompletedExceptionally()
-                ? Mono.empty()
-                : Mono.<Void>fromRunnable(acquire.join()::close).subscribeOn(releases);
-    }
-
     /** The method, or its replacement. */
     @FunctionalInterface
     private interface Body {
 
         @Nullable Object run() throws Throwable;
+    }
+
+    /**
+     * One subscription and its grant. It may be cancelled at any time, also while the acquire is pending: this ends the
+     * acquire, and releases a grant that arrives later, so that each grant is released exactly once.
+     */
+    private final class Subscription {
+
+        private static final Object ENDED = new Object();
+
+        private final AcquireRequest request;
+
+        /** Null before the grant, then the grant, then {@link #ENDED}. */
+        private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
+
+        Subscription(AcquireRequest request) {
+            this.request = request;
+        }
+
+        /** Acquires without blocking a thread, and calls the method. Empty if the subscription has ended meanwhile. */
+        Mono<Publisher<Object>> work(ProxyMethodInvocation call) {
+            return Mono.<PermitGrant>create(this::acquire)
+                    .publishOn(Schedulers.boundedElastic())
+                    .map(grant -> publisher(() -> Permits.callHolding(grant, proceeding(call.invocableClone()))))
+                    .onErrorResume(
+                            PermitsUnavailableException.class,
+                            refused -> Mono.just(publisher(() -> parts.refusal().answer(call, refused))));
+        }
+
+        private void acquire(MonoSink<PermitGrant> subscriber) {
+            CompletableFuture<PermitGrant> acquire = parts.operations().get().acquireAsync(request);
+            CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
+                if (failure != null) {
+                    if (state.get() != ENDED) {
+                        subscriber.error(failure);
+                    }
+                } else if (state.compareAndSet(null, grant)) {
+                    subscriber.success(grant);
+                } else { // not on the thread that completes acquires
+                    releases.schedule(() -> grant.close());
+                    subscriber.success();
+                }
+            });
+            subscriber.onCancel(() -> {
+                state.compareAndSet(null, ENDED);
+                boolean unused = acquire.cancel(true);
+            });
+        }
+
+        /** Releases the grant of a subscription that has ended. Never fails. */
+        Mono<Void> end() {
+            Object held = state.getAndSet(ENDED);
+            return held instanceof PermitGrant grant
+                    ? Mono.<Void>fromRunnable(grant::close).subscribeOn(releases)
+                    : Mono.empty();
+        }
     }
 }
