@@ -3,9 +3,10 @@ package io.dbsemaphore.boot.actuate;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -20,10 +21,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.PathContainer.PathSegment;
+import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.server.WebFilter;
-import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Sets the {@linkplain EndpointHeaders headers} where the endpoint is served: by the application, or on a management port of its own. */
 @ManagementContextConfiguration(proxyBeanMethods = false)
@@ -38,15 +39,13 @@ final class EndpointHeadersConfiguration {
     @ConditionalOnClass({FilterRegistrationBean.class, HttpServletRequest.class})
     static final class Servlet {
 
-        private static final PathContainer.Options DECODED = PathContainer.Options.create('/', false);
-
         @Bean
         FilterRegistrationBean<Filter> semaphoresEndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
             EndpointHeaders headers = new EndpointHeaders(endpoints);
             FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
                 HttpServletRequest http = (HttpServletRequest) request;
-                String path = http.getPathInfo() == null ? http.getServletPath() : http.getPathInfo();
-                headers.set(PathContainer.parsePath(path, DECODED), ((HttpServletResponse) response)::setHeader);
+                String path = http.getPathInfo() == null ? http.getServletPath() : http.getPathInfo(); // decoded
+                headers.set(segments(path), ((HttpServletResponse) response)::setHeader);
                 chain.doFilter(request, response);
             });
             filter.setOrder(FIRST);
@@ -63,11 +62,18 @@ final class EndpointHeadersConfiguration {
         WebFilter semaphoresEndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
             EndpointHeaders headers = new EndpointHeaders(endpoints);
             return (exchange, chain) -> {
-                PathContainer path = exchange.getRequest().getPath().pathWithinApplication();
+                List<String> path = exchange.getRequest().getPath().pathWithinApplication().elements().stream()
+                        .filter(PathSegment.class::isInstance)
+                        .map(element -> ((PathSegment) element).valueToMatch())
+                        .toList();
                 headers.set(path, exchange.getResponse().getHeaders()::set);
                 return chain.filter(exchange);
             };
         }
+    }
+
+    private static List<String> segments(String path) {
+        return List.of(StringUtils.tokenizeToStringArray(path, "/"));
     }
 
     /**
@@ -83,20 +89,20 @@ final class EndpointHeadersConfiguration {
                 "X-Content-Type-Options", "nosniff",
                 "Cache-Control", "no-store");
 
-        /** Matches the endpoint's path and those below it; none if it is not exposed. Known at the first request, when all endpoints exist. */
-        private final Supplier<Predicate<PathContainer>> endpoint;
+        /** The segments of the endpoint's path; empty if it is not exposed. Looked up at the first request, when all endpoints exist. */
+        private final Supplier<List<String>> endpoint;
 
         EndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
             endpoint = SingletonSupplier.of(() -> {
                 PathMappedEndpoints paths = endpoints.getIfAvailable();
                 String path = paths == null ? null : paths.getPath(EndpointId.of("semaphores"));
-                return path == null ? none -> false : PathPatternParser.defaultInstance.parse(path + "/**")::matches;
+                return path == null ? List.<String>of() : segments(path);
             });
         }
 
         /** Sets the headers if the path, without those of the application and its servlet, is that of the endpoint or below it. */
-        void set(PathContainer path, BiConsumer<String, String> header) {
-            if (endpoint.get().test(path)) {
+        void set(List<String> path, BiConsumer<String, String> header) {
+            if (!endpoint.get().isEmpty() && Collections.indexOfSubList(path, endpoint.get()) == 0) {
                 HEADERS.forEach(header);
             }
         }
