@@ -4,6 +4,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.List;
 import java.util.Map;
@@ -158,28 +159,29 @@ final class DeclaredSemaphores {
     }
 
     private static void refuseUnbound(Binder binder, String root) {
+        Map<String, Declared> bound =
+                binder.bind(root, Bindable.mapOf(String.class, Declared.class)).orElse(Map.of());
         Map<String, Object> configured =
                 binder.bind(root, Bindable.mapOf(String.class, Object.class)).orElse(Map.of());
         configured.forEach((name, value) -> {
-            if (!(value instanceof Map<?, ?> settings) || !hasCapacity(settings)) {
+            Declared declared = bound.get(name);
+            if (declared == null || !declared.hasCapacity()) {
                 throw new SemaphoreConfigurationException(
                         SemaphoreProperties.property(root, name) + ".capacity is missing.",
                         "Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"
                                 .formatted(root, name));
             }
-            settings.forEach((key, setting) -> refuseDotted(root, name + "." + key, setting));
+            if (value instanceof Map<?, ?> settings) {
+                settings.forEach((key, setting) -> refuseDotted(root, name + "." + key, setting));
+            }
         });
-    }
-
-    private static boolean hasCapacity(Map<?, ?> settings) {
-        return settings.keySet().stream().anyMatch(key -> "capacity".equalsIgnoreCase(key.toString()));
     }
 
     private static void refuseDotted(String root, String name, Object setting) {
         if (!(setting instanceof Map<?, ?> settings)) {
             return;
         }
-        if (hasCapacity(settings)) { // unlike the words of WAIT_TIME in a variable of the environment
+        if (settings.containsKey("capacity")) { // unlike the words of WAIT_TIME in a variable of the environment
             throw new SemaphoreConfigurationException(
                     "%s.%s is not a setting, so that a semaphore of this name would not be created."
                             .formatted(root, name),

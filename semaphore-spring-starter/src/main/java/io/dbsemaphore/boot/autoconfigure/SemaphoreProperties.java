@@ -160,11 +160,19 @@ record SemaphoreProperties(
      *     Between 10ms and 10s. If absent or zero, each release is written to the database.
      */
     record Declared(
-            int capacity,
+            @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Boolean fair,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
-            @Nullable Duration reuse) {}
+            @Nullable Duration reuse) {
+
+        /** The capacity of an entry that has other settings only. */
+        private static final String NO_CAPACITY = "" + Integer.MIN_VALUE;
+
+        boolean hasCapacity() {
+            return capacity != Integer.MIN_VALUE;
+        }
+    }
 
     /**
      * How annotated methods are guarded.

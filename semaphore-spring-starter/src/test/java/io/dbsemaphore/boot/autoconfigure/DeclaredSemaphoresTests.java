@@ -37,13 +37,11 @@ class DeclaredSemaphoresTests {
     void areCreatedAtStart() {
         host.withInitializer(context -> TestPropertyValues.of(Map.of(
                                 "semaphore.semaphores.backup.capacity", "3",
-                                "semaphore.semaphores.archive.CAPACITY", "2",
                                 "semaphore.semaphores.[tenant:a].capacity", "0"))
                         .applyTo(context))
                 .run(context -> {
                     SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
                     assertThat(capacity(admin, "backup")).isEqualTo(3);
-                    assertThat(capacity(admin, "archive")).isEqualTo(2);
                     assertThat(capacity(admin, "tenant:a")).isZero();
                 });
     }
