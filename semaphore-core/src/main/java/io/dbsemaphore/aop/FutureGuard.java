@@ -110,7 +110,11 @@ final class FutureGuard extends MethodGuard {
 
         /** Cancels the stage if that is possible. If it is not, it continues: cancellation is a request. */
         void cancel(boolean mayInterruptIfRunning) {
-            boolean unused = future().cancel(mayInterruptIfRunning);
+            try {
+                boolean unused = future().cancel(mayInterruptIfRunning);
+            } catch (UnsupportedOperationException notCancellable) {
+                // It continues
+            }
             end();
         }
 

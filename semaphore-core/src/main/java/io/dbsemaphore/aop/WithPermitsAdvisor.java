@@ -1,12 +1,14 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.aopalliance.aop.Advice;
@@ -19,7 +21,6 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -64,14 +65,13 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     private final transient Executor threads;
 
     /**
-     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order} that has a new thread for each release which the thread
-     * that completes a future or publisher must not wait for.
+     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order} that has {@linkplain #ownThreads() threads of its own}.
      *
      * @param operations supplies the operations; called when the first guarded method is called
      * @param beanFactory resolves the placeholders and bean references of annotations
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
-        this(operations, beanFactory, DEFAULT_ORDER, new SimpleAsyncTaskExecutor("semaphore-guard-"));
+        this(operations, beanFactory, DEFAULT_ORDER, ownThreads());
     }
 
     /**
@@ -93,6 +93,11 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         setClassFilter(
                 type -> isAheadOfTime() ? hasPermits(type) : !guardsOf(type).isEmpty());
         setOrder(order);
+    }
+
+    /** {@return threads for an advisor where there is no engine: a thread for each task, which ends when it was idle for a minute} */
+    public static Executor ownThreads() {
+        return Executors.newCachedThreadPool(new DaemonThreads().numbered("semaphore-guard"));
     }
 
     /**

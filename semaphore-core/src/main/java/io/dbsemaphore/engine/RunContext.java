@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.LimitedExecutor;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.LocalQueues;
@@ -20,6 +21,7 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -27,12 +29,16 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The parts that the services of a {@link Run} share: settings, threads, the database, the queue, and the grants of this JVM. Batches
  * begin only when the run is complete.
  */
 abstract class RunContext implements BatchObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(RunContext.class);
 
     /** How many completions of asynchronous acquires may block at a time; others wait. */
     private static final int MAX_COMPLETIONS = 64;
@@ -148,13 +154,14 @@ abstract class RunContext implements BatchObserver {
         AtomicBoolean underWay = new AtomicBoolean();
         Runnable begin = () -> {
             if (underWay.compareAndSet(false, true)) {
-                threads.execute(() -> {
-                    try {
-                        task.run();
-                    } finally {
-                        underWay.set(false);
-                    }
-                });
+                CompletableFuture<?> unused = CompletableFuture.completedFuture(true)
+                        .thenRunAsync(task, threads) // if there is no thread for it, that is its failure
+                        .whenComplete((done, failure) -> {
+                            underWay.set(false);
+                            if (failure != null) {
+                                UnexpectedErrors.log(log, "A task that is repeated", failure);
+                            }
+                        });
             }
         };
         return scheduler.scheduleWithFixedDelay(begin, first.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);

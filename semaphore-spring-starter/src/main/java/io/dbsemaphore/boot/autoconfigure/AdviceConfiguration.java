@@ -21,7 +21,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -33,8 +32,8 @@ import org.springframework.util.function.SingletonSupplier;
 final class AdviceConfiguration {
 
     /**
-     * Created before all ordinary beans, and so must not depend on any: the operations and the threads are looked up when they are first
-     * needed, and the order is bound explicitly. Where something else than the engine grants the permits, each release has a new thread.
+     * Created before all ordinary beans, and so must not depend on any: the operations and the threads are looked up by the first call,
+     * and the order is bound explicitly.
      */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -50,10 +49,14 @@ final class AdviceConfiguration {
                 .order();
         Supplier<Executor> threads = SingletonSupplier.of(() -> {
             SemaphoreEngine engine = engines.getIfUnique();
-            return engine == null ? new SimpleAsyncTaskExecutor("semaphore-guard-") : engine.applicationThreads();
+            return engine == null ? WithPermitsAdvisor.ownThreads() : engine.applicationThreads();
         });
+        Supplier<SemaphoreOperations> first = () -> {
+            Executor unused = threads.get(); // now: when the work ends, the context may be closed
+            return operations.getObject();
+        };
         return new WithPermitsAdvisor(
-                operations::getObject, beanFactory, order, task -> threads.get().execute(task));
+                first, beanFactory, order, task -> threads.get().execute(task));
     }
 
     /**

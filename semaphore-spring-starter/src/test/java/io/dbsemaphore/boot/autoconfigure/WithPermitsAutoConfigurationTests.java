@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -75,6 +76,23 @@ class WithPermitsAutoConfigurationTests {
                     assertThat(threads).containsExactly("semaphore-application");
                     end.countDown();
                 });
+    }
+
+    /** Work may take longer than the shutdown waits for it. */
+    @Test
+    void aFutureWhoseWorkEndsAfterTheApplicationIsCompletedAndMakesNoBeanAgain() throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        AtomicReference<CompletableFuture<String>> guarded = new AtomicReference<>();
+        host.withPropertyValues("semaphore.semaphores.many.capacity=1", "semaphore.shutdown-timeout=100ms")
+                .withBean(Many.class)
+                .run(context -> guarded.set(context.getBean(Many.class).laterElsewhere(work)));
+
+        work.complete("late");
+
+        assertThat(guarded.get().get(20, TimeUnit.SECONDS)).isEqualTo("late");
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .doesNotContain("semaphore-keep-alive");
     }
 
     private static void await(CountDownLatch end) {
