@@ -230,6 +230,9 @@ public final class SemaphoreEngine implements AutoCloseable {
      * Runs a task on the {@linkplain #applicationThreads() threads for code of the application} at this interval, unless its last run is
      * still under way, until it is cancelled or the engine is stopped.
      *
+     * @param interval from one run to the next, and from now to the first
+     * @param task code that may block; an exception is logged, and the next run begins on time
+     * @return the runs to come, which its {@code cancel} ends
      * @throws java.util.concurrent.RejectedExecutionException if the engine is stopped
      */
     public ScheduledFuture<?> every(Duration interval, Runnable task) {
