@@ -94,7 +94,7 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
         long now = System.nanoTime();
         Future<?> current = readings;
         if (current != null && current.isDone()) {
-            restart(); // the engine was stopped, and perhaps started again
+            restart(current); // the engine was stopped, and perhaps started again
         } else if (current != null && isIdle(askedAt.getAndSet(now))) {
             threads.execute(this::read);
         }
@@ -116,9 +116,12 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
         });
     }
 
-    private synchronized void restart() {
+    @SuppressWarnings("ReferenceEquality") // the same readings, which no other caller has begun anew or stopped
+    private synchronized void restart(Future<?> ended) {
         try {
-            start();
+            if (readings == ended) {
+                start();
+            }
         } catch (RejectedExecutionException stopped) {
             log.debug("The status of the semaphores is not read while they are stopped", stopped);
         }
@@ -139,7 +142,7 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
     }
 
     @Override
-    public void stop() {
+    public synchronized void stop() {
         Future<?> ended = readings;
         readings = null;
         if (ended != null) {

@@ -9,6 +9,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -100,6 +101,33 @@ class PermitSnapshotsTests {
 
         Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
         restarted.stop();
+    }
+
+    @Test
+    void areBegunAnewOnceWhereSeveralGaugesFindThatTheTimerHasEnded() {
+        AtomicInteger begun = new AtomicInteger();
+        AtomicReference<PermitSnapshots> self = new AtomicReference<>();
+        PermitSnapshots restarted =
+                new PermitSnapshots(admin(), names(), Duration.ofMinutes(1), threads, (each, task) -> {
+                    if (begun.incrementAndGet() == 1) {
+                        return CompletableFuture.completedFuture("ended");
+                    }
+                    if (begun.get() == 2) { // another gauge is read meanwhile
+                        Thread other = new Thread(() -> self.get().sum("orders", SemaphoreStatus::held));
+                        other.start();
+                        Awaitility.await("the other gauge")
+                                .until(() -> other.getState() == Thread.State.BLOCKED || !other.isAlive());
+                    }
+                    return new CompletableFuture<>();
+                });
+        self.set(restarted);
+        restarted.start();
+
+        assertThat(restarted.sum("orders", SemaphoreStatus::held)).isNaN();
+        restarted.stop();
+
+        Awaitility.await("the other gauge").during(Duration.ofMillis(200)).until(() -> begun.get() == 2);
+        assertThat(restarted.isRunning()).isFalse();
     }
 
     @Test
