@@ -34,7 +34,7 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      *
      * @param instance the id of the instance
      * @param name the owner name of the instance, by default {@code application@host:pid}
-     * @param since when the one that has waited longest was first refused, by the database's clock
+     * @param since when the first of them arrived, or was first refused if its arrival is not known, by the database's clock
      * @param callers how many callers wait; brought up to date about three times a second
      */
     public record WaitingInstance(long instance, String name, Instant since, int callers) {}

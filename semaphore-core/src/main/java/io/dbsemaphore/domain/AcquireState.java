@@ -152,7 +152,7 @@ public class AcquireState {
         place = wasRefused() ? place : refused;
     }
 
-    /** The place of the acquire in the order of all instances' callers; {@link Place#NONE} if it was not refused. */
+    /** The place of the acquire in the order of all instances' callers; {@link Place#NONE} if it does not wait yet. */
     public Place place() {
         return place;
     }

@@ -8,14 +8,14 @@ import java.util.Comparator;
 /**
  * The place of a waiting caller in the order of all instances' callers: the smaller one is served first.
  *
- * @param startTag the value compared first; the same for all callers, so that the time decides; another order would use different values,
- *     and would have to store them for other instances: {@code WaiterTable} stores only the times, which must not decrease
+ * @param startTag is compared first; always 0, so that the time decides. Another order would set it, and {@code WaiterTable} would have to
+ *     store it: it stores only the times, as differences that are not negative
  * @param firstRefusedAt when the caller came, or if that is not known, when the database first refused it: microseconds since 1970 by the
  *     database's clock
  */
 public record Place(long startTag, long firstRefusedAt) implements Comparable<Place> {
 
-    /** The place of a caller that has not been refused: behind all that have. */
+    /** The place of a caller that does not wait yet: behind all that do. */
     public static final Place NONE = new Place(Long.MAX_VALUE, Long.MAX_VALUE);
 
     private static final Comparator<Place> ORDER =

@@ -19,7 +19,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
+/**
+ * The transactions between batches: polls for waiting callers, the records that tell other instances who waits, and the confirmation of
+ * permits that are reused.
+ */
 public final class AvailabilityTransactions {
 
     /** No row has this id. */
@@ -63,14 +66,12 @@ public final class AvailabilityTransactions {
         return transaction.execute(() -> {
             SortedMap<Long, String> byId = semaphores.byId(names);
             WaiterTable.Queues queues = waiters.queues(local);
-            queues.find(byId.entrySet().stream()
-                    .filter(semaphore -> local.isFair(semaphore.getValue()))
-                    .map(Map.Entry::getKey)
-                    .toList());
+            queues.expect(byId, Set.of());
             Map<String, RemainingAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
             List<SemaphoreTable.Availability> polled =
                     byId.isEmpty() ? List.of() : semaphores.findAvailabilities(byId.keySet());
+            queues.readExpected();
             polled.forEach(each -> {
                 LockedSemaphore semaphore = each.semaphore();
                 HeldSum sum = each.sum();

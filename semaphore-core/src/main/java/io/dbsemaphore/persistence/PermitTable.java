@@ -65,7 +65,7 @@ final class PermitTable {
 
     private static final String RELEASE = "update permit set state = 'RELEASED' where %s and state = 'ACQUIRED'";
 
-    /** A condition that is always true: the notification costs no statement, and none where nobody waits. */
+    /** Always true. It sends the notifications without a statement of its own, and none where nobody waits. */
     private static final String NOTIFICATION =
             " and (select count(%s) from semaphore s where s.waiters_until > utc_now()"
                     + " and s.id in (select p.semaphore_id from permit p where %s)) >= 0";

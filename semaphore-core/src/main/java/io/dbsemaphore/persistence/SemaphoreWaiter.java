@@ -33,7 +33,7 @@ class SemaphoreWaiter {
     @Column(name = "owner", nullable = false, updatable = false, length = 190)
     private String owner;
 
-    /** When the database first refused the caller that has waited longest. */
+    /** When the first of the callers arrived, or was first refused if its arrival is not known. */
     @Column(name = "since", nullable = false)
     private LocalDateTime since;
 

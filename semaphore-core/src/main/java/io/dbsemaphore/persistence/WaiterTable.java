@@ -173,8 +173,7 @@ final class WaiterTable {
          * @param now the database's clock when the held permits were summed
          */
         void read(List<LockedSemaphore> locked, LocalDateTime now) {
-            add(expected.get());
-            expected = List::of;
+            readExpected();
             find(locked.stream()
                     .filter(semaphore -> local.isFair(semaphore.name())
                             && !found.contains(semaphore.id())
@@ -183,8 +182,14 @@ final class WaiterTable {
                     .toList());
         }
 
+        /** Reads the result of {@link #expect}, which was sent with the statements after it. */
+        void readExpected() {
+            add(expected.get());
+            expected = List::of;
+        }
+
         /** Reads the queues of these semaphores, after the statements that are queued. */
-        void find(Collection<Long> semaphoreIds) {
+        private void find(Collection<Long> semaphoreIds) {
             if (!semaphoreIds.isEmpty()) {
                 add(sql.read(FIND, WaiterTable::queue, semaphoreIds));
                 found.addAll(semaphoreIds);
@@ -242,7 +247,7 @@ final class WaiterTable {
             }
         }
 
-        /** While no other instance has waiting callers, nobody reads the row. */
+        /** While no other instance has waiting callers, an outdated row does no harm: all that read it arrived later than the callers in it. */
         private boolean isWorthWriting(long semaphoreId, LocalDateTime now, InstanceQueue own, LocalQueue queue) {
             return !own.isValidFor(MIN_VALID_IN_BATCH, now)
                     || (!own.first().equals(queue.first())
@@ -265,7 +270,7 @@ final class WaiterTable {
             return !awaits(semaphore.name()) || own(semaphore.id()).isPresent();
         }
 
-        /** Whether callers wait for longer than the row of the semaphore tells. */
+        /** Whether the row of the semaphore must say that callers are waiting for longer. */
         boolean isExtensionDue(LockedSemaphore semaphore, LocalDateTime now) {
             return awaits(semaphore.name()) && endsSoon(semaphore.waitersUntil(), now);
         }
@@ -329,7 +334,7 @@ final class WaiterTable {
     /**
      * Decodes what {@link #encode} has made.
      *
-     * @param since when the first was first refused
+     * @param since when the first of them arrived, or was first refused
      * @return empty if the text is not of this format, as when another version has made it
      */
     static List<Waiter> decode(String text, long since) {

@@ -23,14 +23,15 @@ import org.slf4j.LoggerFactory;
  * other instances of callers that have left. The poll locks no semaphore that another transaction has locked; only the acquire of a
  * woken caller waits for such locks.
  *
- * <p>Polls run on a thread of the database, one at a time. None is planned while no caller waits. From {@link #stop} on a poll only deletes the records of this instance.
+ * <p>Polls run on a thread of the database, one at a time. They stop when no caller waits and the other instances know of all that have
+ * left. From {@link #stop} on a poll only deletes the records of this instance.
  */
 final class AvailabilityPoller implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
 
-    /** The shortest interval between two polls that notifications of other instances cause. */
-    private static final Duration MIN_INTERVAL = Duration.ofMillis(5);
+    /** The shortest pause after a poll before one that a notification, or {@link #pollNow} during it, asks for. */
+    private static final Duration MIN_PAUSE = Duration.ofMillis(5);
 
     private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
@@ -44,12 +45,12 @@ final class AvailabilityPoller implements AutoCloseable {
     private final @Nullable RemoteReleaseListener listener;
     private final Semaphore forgotten = new Semaphore(0);
     private volatile boolean stopped;
-    private volatile Deadline soonest = Deadline.in(MIN_INTERVAL);
+    private volatile Deadline soonest = Deadline.in(MIN_PAUSE);
     private @Nullable ScheduledFuture<?> next;
     private boolean underWay;
     private boolean again;
     private boolean closed;
-    /** The number of polls since something was found. */
+    /** The number of intervals of the back-off that were used since it was reset. */
     private int polls;
 
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
@@ -74,13 +75,13 @@ final class AvailabilityPoller implements AutoCloseable {
     }
 
     /** Starts the thread that receives notifications. */
-    void start(DaemonThreads threads) {
+    void start(DaemonThreads factory) {
         if (listener != null) {
-            threads.start("semaphore-listener", listener);
+            factory.start("semaphore-listener", listener);
         }
     }
 
-    /** Begins to poll, because a caller waits, or no longer waits, which other instances have to be told. */
+    /** Starts polling if idle: a caller has begun to wait, or has left and the other instances must be told. */
     void begin() {
         synchronized (this) {
             if (stopped) { // a batch that was in flight may have told others of a caller
@@ -104,9 +105,11 @@ final class AvailabilityPoller implements AutoCloseable {
 
     /** Another instance has released permits of these semaphores. */
     private void notified(Set<String> names) {
-        if (queue.wakeIfServedByOne(names)) {
+        WorkQueue.RemoteRelease release = queue.releasedElsewhere(names);
+        if (release.woken()) {
             woken.run();
-        } else if (queue.isTurnNear(names)) {
+        }
+        if (release.isPollDue()) {
             pollWithin(soonest.remainingNanos());
         }
     }
@@ -183,9 +186,9 @@ final class AvailabilityPoller implements AutoCloseable {
         boolean soon = again;
         again = false;
         underWay = false;
-        soonest = Deadline.in(MIN_INTERVAL);
+        soonest = Deadline.in(MIN_PAUSE);
         if (soon) {
-            pollWithin(MIN_INTERVAL.toNanos());
+            pollWithin(MIN_PAUSE.toNanos());
         } else if (!stopped && queue.needsPolls()) {
             pollWithin(nanosToNext());
         } else {
@@ -195,9 +198,9 @@ final class AvailabilityPoller implements AutoCloseable {
 
     /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
     private void forgetAll() {
-        WorkQueue.Poll unused = queue.beginPoll(); // takes those that have departed
+        WorkQueue.Poll last = queue.beginPoll(); // takes those that have departed
         try {
-            availabilityTransactions.forgetAll(queue.instance());
+            availabilityTransactions.forgetAll(last.queues().instance());
         } finally {
             forgotten.release();
         }
@@ -215,15 +218,17 @@ final class AvailabilityPoller implements AutoCloseable {
         long asOf = System.nanoTime();
         Map<String, RemainingAvailability> polled =
                 availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
-        boolean anyWoken = queue.recordPoll(polled, asOf);
-        if (nextForOrphans.isPassed()) {
+        signalIf(queue.recordPoll(polled, asOf) | queue.takeGrantedElsewhere());
+        if (nextForOrphans.isPassed()) { // after the signal: this transaction may take long, or fail
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
-            anyWoken |= availabilityTransactions.isReclaimable(names) && queue.tryFirst(names);
+            signalIf(availabilityTransactions.isReclaimable(names) && queue.tryFirst(names));
         }
-        if (anyWoken) {
+    }
+
+    /** After a change, polls are frequent again, and callers may have been woken. */
+    private void signalIf(boolean changed) {
+        if (changed) {
             woken.run();
-        }
-        if (queue.takeGrantedElsewhere() || anyWoken) {
             synchronized (this) {
                 polls = 0;
             }

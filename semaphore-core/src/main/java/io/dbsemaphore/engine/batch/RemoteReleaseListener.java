@@ -23,8 +23,8 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RemoteReleaseListener.class);
 
-    /** The interval of the checks whether callers still wait and whether the engine is stopping. */
-    private static final Duration INTERVAL = Duration.ofMillis(250);
+    /** The interval of the checks whether callers still wait and whether the engine is stopping. A notification is awaited no longer. */
+    private static final Duration CHECK_INTERVAL = Duration.ofMillis(250);
 
     /** How long the connection is kept after the last caller has left, so that a new one is not opened for each wait. */
     private static final Duration LINGER = Duration.ofSeconds(2);
@@ -47,7 +47,6 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
     private final Semaphore begun = new Semaphore(0);
     private final Semaphore closing = new Semaphore(0);
     private final Semaphore ended = new Semaphore(0);
-    private volatile boolean idle;
     private volatile boolean closed;
     private boolean starvationLogged;
     private Deadline lingering = Deadline.in(Duration.ZERO);
@@ -66,9 +65,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
 
     /** Begins to listen, because a caller waits. */
     void begin() {
-        if (idle) {
-            begun.release();
-        }
+        begun.release();
     }
 
     /** Waits, for a bounded time, until the connection is returned. */
@@ -86,10 +83,8 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
     public void run() {
         while (!closed) {
             try {
-                begun.drainPermits();
-                idle = true; // before the look at the callers
+                begun.drainPermits(); // before the look at the callers
                 if (isNeeded()) {
-                    idle = false;
                     listen();
                 } else {
                     boolean unused = Uninterruptibles.acquire(begun, UNTIL_BEGUN);
@@ -121,7 +116,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
         boolean exhausted = false;
         try (ReleaseChannel.Subscription subscription = channel.subscribe()) {
             while (isNeeded() && !replaced.isPassed() && !exhausted) {
-                Set<String> names = subscription.await(INTERVAL);
+                Set<String> names = subscription.await(CHECK_INTERVAL);
                 if (!names.isEmpty()) {
                     released.accept(names);
                 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Acquires that wait for permits of one semaphore, in their {@linkplain Acquire#IN_ORDER order}, and, for each, the number of permits
- * requested ahead of it. A search tree in that order that is a heap by random priority, with a sum in each node, so that each
+ * requested ahead of it. A search tree in that order that is a heap by random keys, with a sum in each node, so that each
  * operation takes logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized Search
  * Trees</a>, 1996); a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the
  * {@link WorkQueue}.
@@ -23,7 +23,7 @@ final class WaitQueue {
 
         private final Acquire acquire;
         private final long requested;
-        private final int priority = ThreadLocalRandom.current().nextInt();
+        private final int heapKey = ThreadLocalRandom.current().nextInt();
         private long sum;
         private long sumOfSeveral;
         private int size;
@@ -130,10 +130,6 @@ final class WaitQueue {
         return new LocalQueue(first, sizeOf(root));
     }
 
-    Demand demand() {
-        return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral);
-    }
-
     /** The number of permits that acquires request which are before this one. */
     Demand demandAhead(Acquire acquire) {
         long permits = 0;
@@ -171,7 +167,7 @@ final class WaitQueue {
         if (below == null || above == null) {
             return below == null ? above : below;
         }
-        if (below.priority > above.priority) {
+        if (below.heapKey > above.heapKey) {
             below.right = merge(below.right, above);
             return below.update();
         }

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * withheld for callers ahead of it: those before it in the queue, and those of other instances with a smaller place. Permits are withheld
  * for callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
  *
- * <p>A new caller that would be refused by what is known joins the queues without a transaction ({@link #join}). A caller that leaves
+ * <p>A new caller that would certainly be refused, by recent answers of the database, joins the queues without a transaction ({@link #join}). A caller that leaves
  * is recorded as departed until the other instances are told, which would otherwise withhold permits for it.
  *
  * <p>Guarded by the lock of {@link WorkQueue}.
@@ -59,10 +59,9 @@ final class WaitQueues {
      */
     private static final int MAX_PASSED = 16;
 
-    /** The longest interval between polls of an instance that is next, or the one after it. */
-    private static final long LONGEST_OF_NEXT = Duration.ofMillis(100).toNanos();
+    /** The longest interval between polls of an instance that is next, or has one or two ahead of it; with more ahead up to four times this. */
+    private static final long LONGEST = Duration.ofMillis(100).toNanos();
 
-    private static final long LONGEST = Duration.ofMillis(400).toNanos();
     private static final long SHORTEST = Duration.ofMillis(2).toNanos();
 
     /** How long grants of other instances are counted before a new count begins, and before the count says anything. */
@@ -123,7 +122,7 @@ final class WaitQueues {
             return next == null ? waiting.first() : next;
         }
 
-        /** Adds a caller that the database has refused; {@code isShort} if for want of permits of this semaphore. */
+        /** Adds a caller that the database has refused; {@code isShort} if because this semaphore had too few. */
         private void park(Acquire acquire, int count, boolean isShort) {
             long requested = add(acquire, count);
             changedAt = clock.now();
@@ -167,8 +166,7 @@ final class WaitQueues {
 
         /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
         private boolean isShortFor(Acquire acquire) {
-            return available - waiting.demand().withheld(isWindowOpen()) - withheldElsewhere(Place.NONE)
-                    < Math.max(1, requestedBy(acquire));
+            return available < neededFor(acquire);
         }
 
         /** Whether a caller waits for more than the capacity, which was lowered: the database is going to reject it. */
@@ -462,9 +460,17 @@ final class WaitQueues {
         find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.waiting.first()));
     }
 
-    /** Raises the estimate to what the next caller needs, so that the next {@link #wake} has it tried. */
-    void assumeEnoughForNext(String name) {
-        find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.nextInTurn()));
+    /**
+     * If a caller of this instance is next, as far as is known, and lacks one permit: raises the estimate to what it needs, so that the
+     * next {@link #wake} has it tried. Returns whether it was.
+     */
+    boolean assumeEnoughIfOneIsMissing(String name) {
+        Queue queue = byName.get(name);
+        if (queue == null || queue.instancesAhead() > 0 || queue.missing() != 1) {
+            return false;
+        }
+        queue.raiseAvailableFor(queue.nextInTurn());
+        return true;
     }
 
     /** Adjusts the number of available permits. */
@@ -530,12 +536,6 @@ final class WaitQueues {
         return queue != null && queue.instancesAhead() > 0;
     }
 
-    /** Whether callers of this instance are next, as far as is known, and lack one permit. */
-    boolean isServedByOnePermit(String name) {
-        Queue queue = byName.get(name);
-        return queue != null && queue.instancesAhead() == 0 && queue.missing() == 1;
-    }
-
     /** Whether no more than one instance has a caller that is served before the next of this one, as far as is known. */
     boolean isTurnNear(String name) {
         Queue queue = byName.get(name);
@@ -551,17 +551,18 @@ final class WaitQueues {
         return any;
     }
 
-    /** The shortest time after which the poller should look at a semaphore. */
-    Duration pollAfter(Duration sinceChange) {
+    /** The time until the next poll: that of the most urgent semaphore, since one poll reads all. */
+    Duration pollAfter(Duration backOff) {
         return byName.values().stream()
-                .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), sinceChange))
+                .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), backOff))
                 .min(Comparator.naturalOrder())
-                .orElse(sinceChange);
+                .orElse(backOff);
     }
 
     /**
-     * The interval between two polls of one semaphore. The more instances are before this one, the longer it is, so that many instances
-     * poll the database about as often as few. Where permits are granted often, the poll comes when the turn of this instance is due.
+     * The interval between two polls of one semaphore: the back-off if this instance is next, and longer the more instances are ahead of
+     * it, so that many instances poll the database about as often as few. Where permits are granted often, the poll comes when the turn of
+     * this instance is due.
      *
      * @param instancesAhead the number of instances with a caller that is served before those of this one
      * @param nanosToTurn the time until the turn of this instance
@@ -569,9 +570,9 @@ final class WaitQueues {
      */
     static Duration pollAfter(int instancesAhead, long nanosToTurn, Duration backOff) {
         long longest = switch (instancesAhead) {
-            case 0 -> Math.min(backOff.toNanos(), LONGEST_OF_NEXT);
-            case 1 -> Math.min(backOff.toNanos() * 3 / 2, LONGEST_OF_NEXT);
-            default -> Math.min(LONGEST_OF_NEXT << Math.min(instancesAhead - 2, 4), LONGEST);
+            case 0 -> Math.min(backOff.toNanos(), LONGEST);
+            case 1 -> Math.min(backOff.toNanos() * 3 / 2, LONGEST);
+            default -> LONGEST << Math.min(instancesAhead - 2, 2);
         };
         return Duration.ofNanos(Math.max(SHORTEST, Math.min(longest, nanosToTurn)));
     }

@@ -135,7 +135,7 @@ final class WorkQueue {
     }
 
     /**
-     * Begins a batch with ready acquires. It takes the piggy-backed releases along unless it waits, which they must not.
+     * Begins a batch with ready acquires. The piggy-backed releases go with it, unless it may wait for a lock: releases must not.
      *
      * @param withKeptAlive whether to take acquires whose grants this JVM keeps alive
      */
@@ -492,11 +492,6 @@ final class WorkQueue {
         return new Poll(names, kept, nobody.with(waitQueues.local(names)), departed);
     }
 
-    /** The id of this instance. */
-    long instance() {
-        return nobody.instance();
-    }
-
     /** Records again that callers have left these semaphores, since other instances were not told. */
     synchronized void recordDeparted(Collection<String> names) {
         waitQueues.recordDeparted(names);
@@ -509,7 +504,7 @@ final class WorkQueue {
 
     /**
      * Records what the poller has read. Semaphores with a batch in flight are left out: the batch reports what it leaves
-     * available. Where other instances do not know that callers of this one wait, the first is tried, and registered by that.
+     * available. Where other instances do not know that callers of this one wait, the first caller is tried, which registers it.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return whether a waiter was woken
@@ -535,19 +530,26 @@ final class WorkQueue {
     }
 
     /**
-     * Handles a release by another instance: wakes the next waiter of each semaphore if it lacks one permit, no other instance is ahead
-     * and no batch in flight. That saves a poll. Returns whether one was woken.
+     * What a release by another instance leads to.
+     *
+     * @param woken whether a waiter was woken
+     * @param isPollDue whether a poll may find permits for a waiter that was not
      */
-    synchronized boolean wakeIfServedByOne(Collection<String> names) {
-        Set<String> idle = new HashSet<>(names);
-        idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
-        idle.forEach(waitQueues::assumeEnoughForNext);
-        return wake(idle);
-    }
+    record RemoteRelease(boolean woken, boolean isPollDue) {}
 
-    /** Whether callers of this instance are, or are about to be, next for one of these semaphores. */
-    synchronized boolean isTurnNear(Collection<String> names) {
-        return names.stream().anyMatch(waitQueues::isTurnNear);
+    /**
+     * Handles a release of these semaphores by another instance: wakes the next waiter of each if it lacks one permit, no other instance
+     * is ahead and no batch in flight. That saves a poll.
+     */
+    synchronized RemoteRelease releasedElsewhere(Collection<String> names) {
+        boolean woken = false;
+        boolean isPollDue = false;
+        for (String name : names) {
+            boolean tried = !isKept(name) && waitQueues.assumeEnoughIfOneIsMissing(name) && wake(Set.of(name));
+            woken |= tried;
+            isPollDue |= !tried && waitQueues.isTurnNear(name);
+        }
+        return new RemoteRelease(woken, isPollDue);
     }
 
     /** Whether another instance was granted permits that callers of this one wait for, since the last call. */
@@ -558,9 +560,9 @@ final class WorkQueue {
     /**
      * The time until the next poll.
      *
-     * @param sinceChange the interval while nothing happens
+     * @param backOff the interval while nothing happens
      */
-    synchronized Duration pollAfter(Duration sinceChange) {
-        return waitQueues.pollAfter(sinceChange);
+    synchronized Duration pollAfter(Duration backOff) {
+        return waitQueues.pollAfter(backOff);
     }
 }

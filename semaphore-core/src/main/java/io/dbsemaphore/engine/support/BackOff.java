@@ -9,7 +9,8 @@ import java.util.function.LongUnaryOperator;
  * try again together.
  *
  * @param first the pause after the first attempt
- * @param factor by which each pause is longer than the last one
+ * @param factor by which each pause is multiplied
+ * @param max the longest pause, before the jitter
  * @param jitter the fraction of a pause by which it is longer or shorter at most; 0 for none, 1 for full jitter
  */
 public record BackOff(Duration first, double factor, Duration max, double jitter) {
@@ -27,7 +28,7 @@ public record BackOff(Duration first, double factor, Duration max, double jitter
     /**
      * The pause after this number of attempts.
      *
-     * @param random returns a random number from 0, up to and without its argument
+     * @param random returns a random number from 0 (inclusive) to its argument (exclusive)
      */
     public Duration after(int attempts, LongUnaryOperator random) {
         double exact = Math.min((double) max.toNanos(), first.toNanos() * Math.pow(factor, attempts - 1));

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** Which of the waiting callers a step must have woken: those that are first, if what they wait for is available. */
 final class ModelWaiters {
 
-    /** Callers are served in the order of their first refusal. */
+    /** Callers are served in the order of their places. */
     static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller, Place>comparing(
                     each -> each.state().place())
             .thenComparing(each -> each.acquire.ticket());

@@ -40,7 +40,6 @@ class WaitQueueTests {
             }
             long upTo = 1L + random.nextInt(402);
             assertThat(queue.demandAhead(acquire(upTo))).isEqualTo(demand(expected.headMap(upTo)));
-            assertThat(queue.demand()).isEqualTo(demand(expected));
             assertThat(queue.after(acquire(upTo)))
                     .isEqualTo(Optional.ofNullable(expected.higherEntry(upTo))
                             .map(Map.Entry::getValue)

@@ -107,12 +107,18 @@ class WaitQueuesTests {
     @Test
     void knowsWhomOnePermitSuffices() {
         Acquire unused = refused(Map.of("backup", 2), OPEN);
-        assertThat(queues.isServedByOnePermit("backup")).as("two are missing").isEqualTo(false);
+        assertThat(queues.assumeEnoughIfOneIsMissing("backup"))
+                .as("two are missing")
+                .isEqualTo(false);
         batch("backup", Values.left(1, OPEN, 0));
-        assertThat(queues.isServedByOnePermit("backup")).as("one is missing").isEqualTo(true);
+        assertThat(queues.assumeEnoughIfOneIsMissing("backup"))
+                .as("one is missing")
+                .isEqualTo(true);
         batch("backup", Values.left(2, OPEN, 1));
-        assertThat(queues.isServedByOnePermit("backup")).as("another is next").isEqualTo(false);
-        assertThat(queues.isServedByOnePermit("copy")).as("nobody waits").isEqualTo(false);
+        assertThat(queues.assumeEnoughIfOneIsMissing("backup"))
+                .as("another is next")
+                .isEqualTo(false);
+        assertThat(queues.assumeEnoughIfOneIsMissing("copy")).as("nobody waits").isEqualTo(false);
     }
 
     @Test

@@ -93,7 +93,9 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         List<Acquire> behind = List.of(caller(BACKUP), caller(BACKUP));
         behind.forEach(several::add);
 
-        assertThat(several.wakeIfServedByOne(Set.of("backup"))).as("woken").isEqualTo(true);
+        assertThat(several.releasedElsewhere(Set.of("backup")).woken())
+                .as("woken")
+                .isEqualTo(true);
 
         assertThat(several.take(true, false).members()).containsExactly(behind.get(0));
     }
@@ -105,7 +107,9 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         Acquire behind = caller(Map.of("backup", 2));
         several.add(behind);
 
-        assertThat(several.wakeIfServedByOne(Set.of("backup"))).as("woken").isEqualTo(true);
+        assertThat(several.releasedElsewhere(Set.of("backup")).woken())
+                .as("woken")
+                .isEqualTo(true);
 
         assertThat(several.take(true, false).members()).containsExactly(behind);
     }

@@ -181,23 +181,52 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     @Test
     void wakesTheFirstWaiterForOnePermitOfAnotherInstance() {
         List<Acquire> waiters = addWaiters(2);
-        Batch inFlight = take();
-        assertThat(queue.wakeIfServedByOne(Set.of("backup")))
-                .as("while a batch is in flight")
-                .isEqualTo(false);
-        refuse(inFlight);
+        refuseAll();
 
-        assertThat(queue.wakeIfServedByOne(Set.of("backup", "copy"))).isEqualTo(true);
+        assertThat(queue.releasedElsewhere(Set.of("backup", "copy")))
+                .isEqualTo(new WorkQueue.RemoteRelease(true, false));
 
         assertThat(take().members()).containsExactly(waiters.get(0));
     }
 
     @Test
-    void wakesNobodyForOnePermitOfAnotherInstanceWhereMoreAreLacked() {
-        queue.add(waiter(Map.of("backup", 2)));
-        refuse(take());
+    void wakesNobodyForAReleaseOfAnotherInstanceWhileABatchIsInFlight() {
+        addWaiters(1);
+        refuseAll();
+        queue.add(withoutWaitTime(BACKUP));
+        Batch inFlight = take();
 
-        assertThat(queue.wakeIfServedByOne(Set.of("backup"))).isEqualTo(false);
+        assertThat(queue.releasedElsewhere(Set.of("backup"))).isEqualTo(new WorkQueue.RemoteRelease(false, true));
+
+        refuse(inFlight);
+        assertThat(take().members()).isEmpty();
+    }
+
+    @Test
+    void wakesNobodyForOnePermitOfAnotherInstanceWhereMoreAreLacked() {
+        addWaiterOfTwo("backup");
+
+        assertThat(queue.releasedElsewhere(Set.of("backup"))).isEqualTo(new WorkQueue.RemoteRelease(false, true));
+        assertThat(take().members()).isEmpty();
+    }
+
+    /** One notification may tell of several releases. */
+    @Test
+    void pollsForWhatNobodyIsWokenForBesideAWaiterThatIs() {
+        addWaiterOfTwo("copy");
+        Acquire one = addWaiter();
+        refuseAll();
+
+        assertThat(queue.releasedElsewhere(Set.of("backup", "copy")))
+                .isEqualTo(new WorkQueue.RemoteRelease(true, true));
+
+        assertThat(take().members()).containsExactly(one);
+    }
+
+    private void addWaiterOfTwo(String name) {
+        queue.add(waiter(Map.of(name, 2)));
+        PermitShortage full = new PermitShortage(name, 4, 4, 2, Optional.empty());
+        end(take(), Map.of(name, Values.polled(4, 4, 0, 7)), new GrantOutcome.Refused(List.of(full)));
     }
 
     @Test

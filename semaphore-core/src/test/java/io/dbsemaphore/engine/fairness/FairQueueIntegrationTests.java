@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Callers are served in the order of their first refusal, whatever instance they wait in. */
+/** Callers are served in the order of their arrival, whatever instance they wait in. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FairQueueIntegrationTests {
 
