@@ -244,7 +244,7 @@ class QuotaIntegrationTests extends ReuseFixture {
         for (int turn = 0; turn < 6; turn++) {
             Node at = all.get(turn % 3);
             AtomicInteger uses = new AtomicInteger();
-            long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
+            long end = System.nanoTime() + Duration.ofMillis(1_200).toNanos();
             Concurrently.run(8, TIME, thread -> {
                 while (System.nanoTime() < end) {
                     PermitGrant grant = at.semaphores().acquire(request(wide).withWaitTime(TIME));

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two processes of the sample, which know of each other through the database only. */
+@Tag("slow")
 class TwoInstancesIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(4);
@@ -59,7 +60,6 @@ class TwoInstancesIntegrationTests {
     }
 
     /** Short jobs: the killed process has started some after its last heartbeat. */
-    @Tag("slow")
     @Test
     void seeThatTheLimitsHoldWhenOneIsKilled() throws Exception {
         String[] settings = {
