@@ -1,8 +1,8 @@
 package io.dbsemaphore.domain;
 
+import io.dbsemaphore.ReleaseOutcome;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The result of one committed batch.
@@ -10,11 +10,11 @@ import java.util.Set;
  * @param outcomes of the acquires, in the order of the batch
  * @param availability the availability afterwards of the semaphores whose rows were locked, by name
  * @param reclaimed the requests whose permits were reclaimed
- * @param released the ids of the requests that were released; the others were released before, or are locked by another
- *     transaction
+ * @param released what became of the requests to release, by their ids; without those that another transaction has locked, and in a
+ *     batch with acquires, without those that were released before
  */
 public record BatchResult(
         List<GrantOutcome> outcomes,
         Map<String, RemainingAvailability> availability,
         List<ReclaimedRequest> reclaimed,
-        Set<Long> released) {}
+        Map<Long, ReleaseOutcome> released) {}

@@ -19,7 +19,6 @@ import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.Shortfall;
-import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.SqlErrorKind;
@@ -42,6 +41,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,7 +82,8 @@ import org.slf4j.LoggerFactory;
  * it, it must not lock the request, which has to be renewed; a request is locked only by transactions of this library, which are
  * short. A release of many requests does not wait: it leaves out those with a locked permit. PostgreSQL does that in one statement.
  * MySQL is sent a lock together with the release; it is refused if one of the permits is locked, which is rare; then nothing has been
- * changed, and the transaction looks for the permits that are not locked. If the driver does not pipeline, it begins with that.
+ * changed, and the release begins again by looking for the permits that are not locked. If the driver does not pipeline, it begins
+ * with that.
  */
 public final class BatchTransaction {
 
@@ -119,7 +120,8 @@ public final class BatchTransaction {
             try {
                 return decide(batch, queueRelease(batch.releases()));
             } catch (RuntimeException failure) {
-                return decide(batch, queueReleaseAfterRefusal(batch.releases(), failure));
+                requireRefusal(batch.releases(), failure);
+                return decide(batch, queueReleaseOfUnlocked(batch.releases()));
             }
         });
     }
@@ -139,7 +141,7 @@ public final class BatchTransaction {
         WaiterTable.Queues queues = tables.waiters().queues(batch.queues());
         queues.expect(locks.names(), outcomes.openNames(AcquireState::wasRefused));
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
-        Set<Long> released = release.get();
+        Map<Long, ReleaseOutcome> released = outcomes(release.get(), ReleaseOutcome.RELEASED);
         forgetDeleted(locks, batch.awaited(), outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
@@ -368,41 +370,48 @@ public final class BatchTransaction {
                         local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
     }
 
-    /** Releases a grant, in one round trip if the driver pipelines. Waits if another transaction has locked its permits. */
-    public ReleaseOutcome release(StoredGrant grant) {
-        Supplier<Integer> released = transaction.execute(() -> tables.queueRelease(grant.requestId()));
-        return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
-    }
-
     /**
-     * Releases the requests none of whose permits another transaction has locked.
+     * Releases requests, in one round trip if the driver pipelines. What became of them is read after the commit.
      *
      * @param permitIds the ids of the permits of each request, by its id
-     * @return the outcome for each request, by its id; without locked requests
+     * @param waits whether to wait for permits that another transaction has locked, which is for one request only; otherwise requests
+     *     with such permits are left out
      */
-    public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> {
-            try {
-                return releaseNow(permitIds, queueRelease(permitIds));
-            } catch (RuntimeException failure) {
-                return releaseNow(permitIds, queueReleaseAfterRefusal(permitIds, failure));
-            }
-        });
+    public BatchResult release(SortedMap<Long, List<Long>> permitIds, boolean waits) {
+        Supplier<Set<Long>> released;
+        try {
+            released = transaction.execute(() -> waits ? queueWaitingRelease(permitIds) : queueRelease(permitIds));
+        } catch (RuntimeException failure) {
+            requireRefusal(permitIds, failure);
+            released = transaction.execute(() -> queueReleaseOfUnlocked(permitIds));
+        }
+        Set<Long> others = new TreeSet<>(permitIds.keySet());
+        others.removeAll(released.get());
+        if (!waits && !others.isEmpty()) {
+            findHeld(others).forEach(others::remove);
+        }
+        Map<Long, ReleaseOutcome> outcomes = new HashMap<>(outcomes(others, ReleaseOutcome.ALREADY_RELEASED));
+        outcomes.putAll(outcomes(released.get(), ReleaseOutcome.RELEASED));
+        return new BatchResult(List.of(), Map.of(), List.of(), outcomes);
     }
 
-    private Map<Long, ReleaseOutcome> releaseNow(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> released) {
-        tables.sql().flush();
-        return outcomes(permitIds.keySet(), released.get());
+    private static Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, ReleaseOutcome outcome) {
+        return requestIds.stream().collect(Collectors.toMap(id -> id, id -> outcome));
     }
 
-    /**
-     * Releases the requests that are not locked by another transaction, nor any of their permits, which it looks up first.
-     *
-     * @return the outcome of each request, by its id; without the locked ones
-     */
-    public Map<Long, ReleaseOutcome> releaseSkipLocked(Set<Long> requestIds) {
-        return transaction.execute(
-                () -> outcomes(requestIds, reclaim.releaseUnlocked(requestIds, requests::lockSkipLocked)));
+    /** The held ones of these requests; all of them if they cannot be read: the others of the batch are released all the same. */
+    private List<Long> findHeld(Set<Long> requestIds) {
+        try {
+            return transaction.execute(() -> requests.findHeld(requestIds));
+        } catch (RuntimeException failure) {
+            log.debug("Which of {} requests are held is not known", requestIds.size(), failure);
+            return List.copyOf(requestIds);
+        }
+    }
+
+    private Supplier<Set<Long>> queueWaitingRelease(SortedMap<Long, List<Long>> permitIds) {
+        Supplier<Integer> released = tables.queueRelease(permitIds.firstKey());
+        return () -> released.get() == 0 ? Set.of() : permitIds.keySet();
     }
 
     /** Queues the release of requests, except for those with a permit that another transaction has locked. Supplies their ids. */
@@ -424,14 +433,12 @@ public final class BatchTransaction {
         return () -> PermitTable.among(permitIds, locked.get()).keySet();
     }
 
-    /** After a refused lock, nothing has been written yet: the transaction begins again with the permits that nobody has locked. */
-    private Supplier<Set<Long>> queueReleaseAfterRefusal(
-            SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+    /** After a refused lock nothing has been written yet: the work begins again with the permits that nobody has locked. */
+    private static void requireRefusal(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
         if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
             throw failure;
         }
         log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
-        return queueReleaseOfUnlocked(permitIds);
     }
 
     /** Takes one more round trip, to lock the permits that no other transaction has locked. */
@@ -439,17 +446,5 @@ public final class BatchTransaction {
         SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
         tables.queueRelease(unlocked);
         return unlocked::keySet;
-    }
-
-    private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {
-        Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
-        released.forEach(id -> outcomes.put(id, ReleaseOutcome.RELEASED));
-        Set<Long> others = new TreeSet<>(requestIds);
-        others.removeAll(released);
-        if (!others.isEmpty()) {
-            requests.findHeld(others).forEach(others::remove);
-            others.forEach(id -> outcomes.put(id, ReleaseOutcome.ALREADY_RELEASED));
-        }
-        return outcomes;
     }
 }

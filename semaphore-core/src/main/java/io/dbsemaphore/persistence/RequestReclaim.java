@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -73,12 +72,16 @@ final class RequestReclaim {
 
     /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
     List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
-        Set<Long> released = releaseUnlocked(
-                candidates,
-                ids -> sql.read(LOCK_SKIP_LOCKED.formatted(reason.condition()), Sql.ID, values(ids, reason)));
+        SortedMap<Long, List<Long>> permitIds = permits.lockSkipLocked(permits.findHeld(candidates));
+        Set<Long> released = permitIds.keySet();
+        if (!released.isEmpty()) {
+            released.retainAll(Set.copyOf(
+                    sql.read(LOCK_SKIP_LOCKED.formatted(reason.condition()), Sql.ID, values(released, reason))));
+        }
         if (released.isEmpty()) {
             return List.of();
         }
+        tables.queueRelease(permitIds);
         Map<Long, List<NamedPermit>> held =
                 permits.findByRequests(released).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
@@ -104,20 +107,6 @@ final class RequestReclaim {
                         .formatted(
                                 name,
                                 instance.sinceHeartbeat().orElse(Duration.ZERO).toSeconds()));
-    }
-
-    /**
-     * Releases the held requests none of whose permits another transaction has locked, and returns their ids.
-     *
-     * @param lock locks those of the requests that are to be released and that no other transaction has locked
-     */
-    Set<Long> releaseUnlocked(Collection<Long> requestIds, Function<Set<Long>, Collection<Long>> lock) {
-        SortedMap<Long, List<Long>> permitIds = permits.lockSkipLocked(permits.findHeld(requestIds));
-        if (!permitIds.isEmpty()) {
-            permitIds.keySet().retainAll(Set.copyOf(lock.apply(permitIds.keySet())));
-        }
-        tables.queueRelease(permitIds);
-        return permitIds.keySet();
     }
 
     /**

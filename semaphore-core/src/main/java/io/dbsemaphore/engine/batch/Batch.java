@@ -18,6 +18,7 @@ final class Batch {
     /** A batch that takes longer than this is stalled: acquires that it blocks do not reserve their turn any more. */
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
+    private final boolean ofReleases;
     private final List<Acquire> members;
     private final List<Release> releases = new ArrayList<>();
     private final Set<String> names;
@@ -27,13 +28,25 @@ final class Batch {
     private final long startedAt;
     private final Map<String, Long> changes = new HashMap<>();
 
-    Batch(List<Acquire> members, Set<String> names, Set<String> awaited, LocalQueues queues, long startedAt) {
+    Batch(
+            boolean ofReleases,
+            List<Acquire> members,
+            Set<String> names,
+            Set<String> awaited,
+            LocalQueues queues,
+            long startedAt) {
+        this.ofReleases = ofReleases;
         this.members = members;
         this.names = names;
         this.awaited = awaited;
         this.queues = queues;
         this.startedAt = startedAt;
         awaitsExternalId = members.size() == 1 && members.get(0).isExternalIdLocked();
+    }
+
+    /** Whether it is of releases only. In other batches releases are piggy-backed: their permits count as available since they came. */
+    boolean isOfReleases() {
+        return ofReleases;
     }
 
     /** The acquires of the batch, in the order in which they are decided. */
@@ -50,7 +63,7 @@ final class Batch {
         return names;
     }
 
-    /** The semaphores whose row locks the transaction waits for. */
+    /** The semaphores whose row locks the transaction waits for; for a lone release, those whose permits it waits for. */
     Set<String> awaited() {
         return awaited;
     }

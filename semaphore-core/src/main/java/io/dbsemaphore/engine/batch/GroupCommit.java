@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
@@ -21,9 +20,7 @@ import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.SortedMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -208,9 +205,7 @@ public final class GroupCommit implements AutoCloseable {
         }
 
         void failed(Throwable failure) {
-            Batch failed = batch == null ? queue.take(true) : batch;
-            answer(queue.finishFailed(failed, failure, batch != null));
-            tellRetried(failed.members(), failed.releases(), failure);
+            GroupCommit.this.failed(batch == null ? queue.take(true) : batch, failure, batch != null);
         }
 
         void committed(BatchResult result) {
@@ -225,35 +220,27 @@ public final class GroupCommit implements AutoCloseable {
 
     /** Runs a transaction of releases only. */
     private void release() {
-        WorkQueue.ReleaseBatch batch = queue.takeReleases();
+        Batch batch = queue.takeReleases();
         if (batch.releases().isEmpty()) {
             return;
         }
-        Map<Long, ReleaseOutcome> outcomes;
+        BatchResult result;
         try {
-            outcomes = execute(batch);
+            result = with.transaction().release(Release.permitIds(batch.releases()), batch.isWaiting());
         } catch (RuntimeException | Error failure) {
-            answer(queue.finishFailed(batch, failure));
-            tellRetried(List.of(), batch.releases(), failure);
+            failed(batch, failure, true);
             return;
         }
-        Settlement.Result settled = queue.finish(batch, outcomes);
+        Settlement.Result settled = queue.finish(batch, result, 0);
         answer(settled);
         if (settled.woken()) {
             signal();
         }
     }
 
-    /** The outcomes by request; those of locked rows are missing. */
-    private Map<Long, ReleaseOutcome> execute(WorkQueue.ReleaseBatch batch) {
-        if (batch.waits()) {
-            Release release = batch.releases().get(0);
-            return Map.of(release.requestId(), with.transaction().release(release.grant()));
-        }
-        SortedMap<Long, List<Long>> permitIds = Release.permitIds(batch.releases());
-        return batch.isLockedLikely()
-                ? with.transaction().releaseSkipLocked(permitIds.keySet())
-                : with.transaction().releaseSkipLocked(permitIds);
+    private void failed(Batch batch, Throwable failure, boolean reached) {
+        answer(queue.finishFailed(batch, failure, reached));
+        tellRetried(batch, failure);
     }
 
     private void answer(Settlement.Result settled) {
@@ -270,9 +257,10 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    private void tellRetried(List<Acquire> acquires, List<Release> released, Throwable failure) {
-        if (acquires.stream().anyMatch(acquire -> !acquire.answer().isDone())
-                || released.stream().anyMatch(release -> !release.answer().isDone())) {
+    private void tellRetried(Batch batch, Throwable failure) {
+        if (batch.members().stream().anyMatch(acquire -> !acquire.answer().isDone())
+                || batch.releases().stream()
+                        .anyMatch(release -> !release.answer().isDone())) {
             with.listeners().tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
     }

@@ -13,7 +13,6 @@ import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +32,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * that does not wait is tried again alone after some conflicts, in case another member causes them.
  *
  * <p><b>A release</b> is answered, or tried again by a transaction of releases only: alone, if a transaction of several
- * releases has failed for a reason other than a lock or a lost connection, and after a pause, if another transaction has locked it.
+ * releases has failed for a reason other than a lost connection, and after a pause, if another transaction has locked it.
  *
  * <p><b>An unknown outcome.</b> After a commit that was not answered, every claimed acquire may have been granted, and
  * is marked ({@link Acquire#isOutcomeUnknown}) until an attempt of the same acquire has found the outcome. It also keeps its claim
@@ -86,11 +85,11 @@ final class Settlement {
         this.clock = clock;
     }
 
-    Result result(List<Acquire> acquires, List<Release> releases, boolean woken) {
+    Result result(Batch batch, boolean woken) {
         return new Result(
-                acquires.stream().filter(Acquire::isDecided).toList(),
+                batch.members().stream().filter(Acquire::isDecided).toList(),
                 toUndo,
-                releases.stream().filter(Release::isDecided).toList(),
+                batch.releases().stream().filter(Release::isDecided).toList(),
                 woken);
     }
 
@@ -116,9 +115,7 @@ final class Settlement {
                 settle(acquire, new Acquire.Answer(outcomes.get(i), batch.startedAt(), epoch), result.availability());
             }
         }
-        Map<Long, ReleaseOutcome> executed = new HashMap<>();
-        result.released().forEach(id -> executed.put(id, ReleaseOutcome.RELEASED));
-        settleReleases(batch.releases(), executed);
+        settleReleases(batch.releases(), result.released());
     }
 
     private void settle(Acquire acquire, Acquire.Answer answer, Map<String, RemainingAvailability> availability) {
@@ -260,7 +257,7 @@ final class Settlement {
      */
     void settleFailed(Batch batch, Throwable failure, boolean reached) {
         for (Release release : batch.releases()) {
-            if (TransactionFailures.isUnreachable(failure)) {
+            if (batch.isOfReleases() || TransactionFailures.isUnreachable(failure)) {
                 settleFailedRelease(release, batch.releases().size(), failure);
             } else { // whichever statement failed, these releases are better served by a transaction of their own
                 tryAgain(release, Duration.ZERO);
@@ -376,12 +373,7 @@ final class Settlement {
         }
     }
 
-    /**
-     * Settles releases of a transaction that was committed.
-     *
-     * @param outcomes by request; missing where another transaction has locked a row
-     */
-    void settleReleases(List<Release> releases, Map<Long, ReleaseOutcome> outcomes) {
+    private void settleReleases(List<Release> releases, Map<Long, ReleaseOutcome> outcomes) {
         Set<Long> seen = new HashSet<>();
         for (Release release : releases) {
             ReleaseOutcome outcome = outcomes.get(release.requestId());
@@ -398,21 +390,14 @@ final class Settlement {
         }
     }
 
-    /** Settles a transaction of releases that has failed. */
-    void settleFailedReleases(List<Release> releases, Throwable failure) {
-        releases.forEach(release -> settleFailedRelease(release, releases.size(), failure));
-    }
-
     private void settleFailedRelease(Release release, int batchSize, Throwable failure) {
         if (failure instanceof CommitOutcomeUnknownException) {
             release.setOutcomeUnknown();
         }
         boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
-        if (batchSize > 1 && locked) {
-            tryAgain(release, release.block());
-        } else if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
+        if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
             release.isolate();
-            tryAgain(release, Duration.ZERO);
+            tryAgain(release, locked ? release.block() : Duration.ZERO);
         } else if (locked) {
             releaseLocked(release, failure);
         } else {
@@ -447,14 +432,14 @@ final class Settlement {
     }
 
     /** Answers all after an unexpected error, so that no caller waits for ever. Grants that may have been made are to be undone. */
-    void answerAll(List<Acquire> acquires, List<Release> releases, Throwable unexpected) {
-        acquires.stream().filter(Acquire::isInBatch).forEach(acquire -> {
+    void answerAll(Batch batch, Throwable unexpected) {
+        batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
             if (acquire.isClaimed()) {
                 acquire.setOutcomeUnknown(true);
             }
             answer(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
-        releases.stream()
+        batch.releases().stream()
                 .filter(release -> !release.isDecided() && !releasesToRetry.contains(release))
                 .forEach(release -> release.decide(unexpected));
     }

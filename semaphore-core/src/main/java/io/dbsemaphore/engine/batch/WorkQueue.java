@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.HandoverOutcome;
@@ -68,8 +67,6 @@ final class WorkQueue {
     private final Set<Release> releases = new LinkedHashSet<>();
     private final Set<Release> piggyBacked = new LinkedHashSet<>();
     private int acquiresInFlight;
-    private int waitingBatches;
-    private int waitingReleases;
     private Deadline contestedUntil;
     private Deadline contendedUntil;
     private boolean closed;
@@ -91,14 +88,6 @@ final class WorkQueue {
         contestedUntil = clock.in(Duration.ZERO);
         contendedUntil = clock.in(Duration.ZERO);
     }
-
-    /**
-     * The releases of one transaction.
-     *
-     * @param waits whether it waits for row locks, as it may for a single release
-     * @param isLockedLikely whether rows that other transactions have locked are to be expected
-     */
-    record ReleaseBatch(List<Release> releases, boolean waits, boolean isLockedLikely) {}
 
     /**
      * Adds an acquire to the ready queue, or to the wait queues if it is known that the database would refuse it.
@@ -152,7 +141,7 @@ final class WorkQueue {
         Set<String> names = Set.copyOf(selection.names());
         Set<String> awaited = selection.awaited(waitsAtFirst);
         LocalQueues queues = nobody.with(waitQueues.local(names));
-        Batch batch = new Batch(members, names, awaited, queues, clock.now());
+        Batch batch = new Batch(false, members, names, awaited, queues, clock.now());
         members.forEach(acquire -> {
             ready.remove(acquire);
             acquire.moveTo(Stage.BATCH);
@@ -162,7 +151,6 @@ final class WorkQueue {
         inFlight.add(batch);
         names.forEach(name -> inFlightByName.put(name, batch));
         acquiresInFlight += members.size();
-        waitingBatches += batch.isWaiting() ? 1 : 0;
         if (!batch.isWaiting()) {
             piggyBacked.stream().limit(limits.maxBatchSize()).forEach(batch.releases()::add);
             batch.releases().forEach(piggyBacked::remove);
@@ -170,9 +158,16 @@ final class WorkQueue {
         return batch;
     }
 
-    /** Whether a further batch may wait for a row lock. */
+    /** Whether a further batch of acquires may wait for a row lock. */
     private boolean mayWait() {
-        return waitingBatches < limits.maxWaiting();
+        return waiting(false) < limits.maxWaiting();
+    }
+
+    /** The number of batches, of releases only or of acquires, that may be waiting for a row lock. */
+    private long waiting(boolean ofReleases) {
+        return inFlight.stream()
+                .filter(batch -> batch.isWaiting() && batch.isOfReleases() == ofReleases)
+                .count();
     }
 
     /** Whether other transactions have locked rows recently. */
@@ -198,14 +193,14 @@ final class WorkQueue {
     }
 
     /**
-     * Settles a batch that was committed: its members are answered or queued again, and waiters that can be served now are
-     * moved to the ready queue.
+     * Settles a batch that was committed: its acquires and releases are answered or queued again, and waiters that can be served now
+     * are moved to the ready queue.
      *
      * @param epoch the lease epoch of this instance before the transaction
      */
     synchronized Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
         waitQueues.recordClock(result.availability().values(), batch.startedAt());
-        Settlement settlement = settle(batch.members(), batch.releases(), each -> each.settle(batch, result, epoch));
+        Settlement settlement = settle(batch, each -> each.settle(batch, result, epoch));
         result.availability().forEach((name, remaining) -> {
             long changed = batch.changeOf(name);
             waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
@@ -223,21 +218,16 @@ final class WorkQueue {
         if (SqlErrors.isVictim(failure)) {
             backOff.conflict(batch.names());
         }
-        return end(
-                batch,
-                settle(
-                        batch.members(),
-                        batch.releases(),
-                        settlement -> settlement.settleFailed(batch, failure, reached)));
+        return end(batch, settle(batch, settlement -> settlement.settleFailed(batch, failure, reached)));
     }
 
-    /** Settles a transaction. After an unexpected error all its callers are answered, so that none waits indefinitely. */
-    private Settlement settle(List<Acquire> members, List<Release> ofBatch, Consumer<Settlement> work) {
+    /** Settles a batch. After an unexpected error all its callers are answered, so that none waits indefinitely. */
+    private Settlement settle(Batch batch, Consumer<Settlement> work) {
         Settlement settlement = new Settlement(ready, waitQueues, limits, closed, clock);
         try {
             work.accept(settlement);
         } catch (RuntimeException | Error unexpected) {
-            settlement.answerAll(members, ofBatch, unexpected);
+            settlement.answerAll(batch, unexpected);
         }
         releases.addAll(settlement.releasesToRetry());
         return settlement;
@@ -246,7 +236,6 @@ final class WorkQueue {
     private Settlement.Result end(Batch batch, Settlement settlement) {
         inFlight.remove(batch);
         batch.names().forEach(name -> inFlightByName.remove(name, batch));
-        waitingBatches -= batch.isWaiting() ? 1 : 0;
         if (acquiresInFlight >= THRESHOLD) {
             contendedUntil = clock.in(CONTENTION_PERSISTS);
         }
@@ -254,7 +243,12 @@ final class WorkQueue {
         if (settlement.hasMetLockedRow()) {
             contestedUntil = clock.in(CONTESTED);
         }
-        return settlement.result(batch.members(), batch.releases(), wake(batch.names()));
+        boolean woken = wake(batch.names());
+        // those that were piggy-backed on an earlier batch count once more: it may have read their permits as held
+        for (Release release : batch.isOfReleases() ? settlement.doneReleases() : List.<Release>of()) {
+            woken |= released(release.grant().counts());
+        }
+        return settlement.result(batch, woken);
     }
 
     /**
@@ -278,7 +272,7 @@ final class WorkQueue {
         return !closed
                 && limits.maxBatchSize() > 1
                 && limits.atOnce() > 1
-                && waitingBatches == 0
+                && waiting(false) == 0
                 && !isContested()
                 && !backOff.isPaused(names)
                 && (isContended() || waitQueues.isAwaited(names));
@@ -289,8 +283,8 @@ final class WorkQueue {
         return releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE);
     }
 
-    /** Begins a transaction of releases only. */
-    synchronized ReleaseBatch takeReleases() {
+    /** Begins a batch of releases only. A lone one may wait for a row lock, unless it has met one before. */
+    synchronized Batch takeReleases() {
         List<Release> taken = new ArrayList<>();
         for (Release release : releases) {
             if (release.isDue() && taken.size() < limits.maxBatchSize() && fits(release, taken)) {
@@ -301,41 +295,20 @@ final class WorkQueue {
             }
         }
         taken.forEach(releases::remove);
-        boolean blocked = taken.stream().anyMatch(Release::isBlocked);
-        boolean waits = taken.size() == 1 && !blocked && waitingReleases < limits.maxWaiting();
-        waitingReleases += waits ? 1 : 0;
-        return new ReleaseBatch(taken, waits, blocked);
+        boolean waits = taken.size() == 1 && !taken.get(0).isBlocked() && waiting(true) < limits.maxWaiting();
+        Set<String> awaited = waits ? taken.get(0).grant().counts().keySet() : Set.of();
+        Batch batch = new Batch(true, List.of(), Set.of(), awaited, nobody, clock.now());
+        batch.releases().addAll(taken);
+        if (!taken.isEmpty()) {
+            inFlight.add(batch);
+        }
+        return batch;
     }
 
     /** Releases that were locked are batched apart from the others: finding the locked rows takes a further round trip. */
     private static boolean fits(Release release, List<Release> taken) {
         return taken.isEmpty()
                 || (!release.isIsolated() && release.isBlocked() == taken.get(0).isBlocked());
-    }
-
-    /**
-     * Settles a transaction of releases that was committed.
-     *
-     * @param outcomes by request; those of locked rows are missing
-     */
-    Settlement.Result finish(ReleaseBatch batch, Map<Long, ReleaseOutcome> outcomes) {
-        return end(batch, settlement -> settlement.settleReleases(batch.releases(), outcomes));
-    }
-
-    /** Settles a transaction of releases that has failed. */
-    Settlement.Result finishFailed(ReleaseBatch batch, Throwable failure) {
-        return end(batch, settlement -> settlement.settleFailedReleases(batch.releases(), failure));
-    }
-
-    private synchronized Settlement.Result end(ReleaseBatch batch, Consumer<Settlement> work) {
-        Settlement settlement = settle(List.of(), batch.releases(), work);
-        waitingReleases -= batch.waits() ? 1 : 0;
-        boolean woken = false;
-        // also for those that were piggy-backed before: a batch may have read their permits as held
-        for (Release release : settlement.doneReleases()) {
-            woken |= released(release.grant().counts());
-        }
-        return settlement.result(List.of(), batch.releases(), woken);
     }
 
     /** Records that this JVM released permits. Returns whether a waiter was woken. */

@@ -139,7 +139,7 @@ final class ModelDatabase {
                 .orElse(null));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), locked);
-        BatchResult result = new BatchResult(List.of(), allocation.remaining(), List.of(), Set.of());
+        BatchResult result = new BatchResult(List.of(), allocation.remaining(), List.of(), Map.of());
         newlyGranted = allocation.approvals().stream()
                 .map(approval -> approval.acquire().command())
                 .toList();
@@ -149,7 +149,7 @@ final class ModelDatabase {
         allocation
                 .refusals()
                 .forEach((acquire, shortages) -> outcomes.settle(acquire, new GrantOutcome.Refused(shortages)));
-        return new BatchResult(outcomes.outcomes(), result.availability(), List.of(), Set.of());
+        return new BatchResult(outcomes.outcomes(), result.availability(), List.of(), Map.of());
     }
 
     private @Nullable GrantOutcome repeated(AcquireState acquire) {

@@ -12,7 +12,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -86,7 +85,7 @@ abstract class WorkQueueFixture {
 
     static void end(WorkQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
         List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
-        Settlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
+        Settlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Map.of()), 0);
     }
 
     final void end(Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -228,7 +227,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
 
     private Settlement.Result settleRefused(Batch batch) {
         BatchResult refused =
-                new BatchResult(List.of(new GrantOutcome.Refused(List.of(FULL))), available(0, 7), List.of(), Set.of());
+                new BatchResult(List.of(new GrantOutcome.Refused(List.of(FULL))), available(0, 7), List.of(), Map.of());
         return queue.finish(batch, refused, 0);
     }
 }

@@ -194,7 +194,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
                 .toList();
         Settlement.Result unused = several.finish(
                 several.take(true, false),
-                new BatchResult(Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Set.of()),
+                new BatchResult(Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Map.of()),
                 0);
     }
 }

@@ -272,7 +272,7 @@ class WorkQueueTests extends WorkQueueFixture {
         List<Acquire> waiters = addWaiters(2);
         List<GrantOutcome> broken = List.of(new GrantOutcome.Refused(null), new GrantOutcome.Refused(null));
 
-        List<Acquire> decided = queue.finish(take(), new BatchResult(broken, available(0, 7), List.of(), Set.of()), 0)
+        List<Acquire> decided = queue.finish(take(), new BatchResult(broken, available(0, 7), List.of(), Map.of()), 0)
                 .acquires();
 
         assertThat(decided).isEqualTo(waiters);

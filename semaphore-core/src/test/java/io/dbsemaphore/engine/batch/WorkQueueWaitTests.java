@@ -17,8 +17,10 @@ import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.engine.support.Deadline;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +29,7 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.CannotAcquireLockException;
 
 /** Which acquires wait, which of those are woken, and which get no further attempt. */
 class WorkQueueWaitTests extends WorkQueueFixture {
@@ -244,13 +247,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     void wakesAWaiterForAPiggyBackedReleaseThatIsDoneLater() {
         Acquire waiter = addWaiter();
         refuseAll();
-        Instant now = Instant.now();
-        StoredPermit permit = new StoredPermit(7, "backup", 1, 7);
-        Release release = new Release(
-                new StoredGrant(1, "id", "test", List.of(permit), null, now, null, now),
-                () -> false,
-                Duration.ofSeconds(5),
-                QueueClock.SYSTEM);
+        Release release = release(1);
         assertThat(queue.add(release)).as("piggy-backed").isTrue();
         Batch batch = queue.take(true);
         assertThat(batch.releases()).containsExactly(release);
@@ -258,10 +255,71 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         assertThat(take().members()).as("none is available").isEmpty();
         Awaitility.await("the next attempt").until(() -> queue.nanosToReleases() == 0);
 
-        Settlement.Result done = queue.finish(queue.takeReleases(), Map.of(1L, ReleaseOutcome.RELEASED));
+        Settlement.Result done = queue.finish(queue.takeReleases(), released(1), 0);
 
         assertThat(done.woken()).isTrue();
         assertThat(take().members()).containsExactly(waiter);
+    }
+
+    /** A batch without acquires executes it. Otherwise a caller that waits for more would be tried in vain. */
+    @Test
+    void countsAPiggyBackedReleaseOnce() {
+        addWaiterOfTwo("backup");
+        assertThat(queue.add(release(1))).as("piggy-backed").isTrue();
+        Batch batch = queue.take(true);
+        assertThat(batch.members()).isEmpty();
+
+        assertThat(queue.finish(batch, released(1), 0).woken()).isFalse();
+
+        assertThat(take().members()).as("one of two is available").isEmpty();
+    }
+
+    /** The row of one of them is locked, and it is not known of which. */
+    @Test
+    void releasesOneByOneAfterABatchOfThemHasWaitedForARow() {
+        List.of(release(1), release(2)).forEach(queue::add);
+        Batch both = queue.takeReleases();
+        assertThat(both.releases()).hasSize(2);
+        assertThat(both.isWaiting()).as("waits").isFalse();
+
+        Settlement.Result failed = queue.finishFailed(
+                both,
+                new CannotAcquireLockException("row", new SQLException("Lock wait timeout exceeded", "40001", 1205)),
+                true);
+
+        assertThat(failed.releases()).isEmpty();
+        Awaitility.await("the next attempt").until(() -> queue.nanosToReleases() == 0);
+        assertThat(queue.takeReleases().releases()).hasSize(1);
+    }
+
+    @Test
+    void oneReleaseWaitsForARowUnlessAsManyWaitAsMay() {
+        WorkQueue single = queue(2, 500, QueueClock.SYSTEM);
+        List<Batch> batches = new ArrayList<>();
+        for (int i = 1; i <= 2; i++) {
+            single.add(release(i));
+            batches.add(single.takeReleases());
+        }
+        assertThat(batches).extracting(Batch::isWaiting).containsExactly(true, false);
+
+        Settlement.Result unused = single.finish(batches.get(0), released(1), 0);
+
+        single.add(release(3));
+        assertThat(single.takeReleases().isWaiting()).isTrue();
+    }
+
+    private static Release release(long requestId) {
+        Instant now = Instant.now();
+        StoredPermit permit = new StoredPermit(requestId, "backup", 1, 7);
+        return new Release(
+                new StoredGrant(requestId, "id", "test", List.of(permit), null, now, null, now),
+                () -> false,
+                Duration.ofSeconds(5),
+                QueueClock.SYSTEM);
+    }
+
+    private static BatchResult released(long requestId) {
+        return new BatchResult(List.of(), Map.of(), List.of(), Map.of(requestId, ReleaseOutcome.RELEASED));
     }
 
     @Test
@@ -276,7 +334,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
                 List.of(new GrantOutcome.Refused(List.of(backup, copy)), new GrantOutcome.Refused(List.of(one)));
         Map<String, RemainingAvailability> left =
                 Map.of("backup", Values.remaining(3, 3, 0, 7, 7), "copy", Values.remaining(1, 1, 0, 7, 7));
-        Settlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Set.of()), 0);
+        Settlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Map.of()), 0);
 
         queue.released(Map.of("backup", 2));
         assertThat(take().members()).as("copy is full").isEmpty();
