@@ -135,7 +135,6 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
         if (!renewed) {
             throw lost(run, handle);
         }
-        run.keepAlive.reconsider(handle.stored().requestId());
     }
 
     @Override

@@ -107,7 +107,7 @@ public final class Sessions implements AutoCloseable {
                 : new SessionPool(
                         new SessionLimits(database, statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT)),
                         1,
-                        mayKeepReserved ? RESERVED_LONGEST_IDLE : LONGEST_IDLE);
+                        mayKeepReserved ? RESERVED_LONGEST_IDLE : Duration.ZERO);
         pool = ThreadLocal.withInitial(() -> shared);
     }
 
@@ -164,22 +164,10 @@ public final class Sessions implements AutoCloseable {
         }
     }
 
-    /** How long the reserved connection stays prepared for its next transaction. */
-    public Duration reservedLongestIdle() {
-        return reserved.longestIdle;
-    }
-
-    /**
-     * Gives the settings of the host back to the reserved connection if it has been idle for {@link #reservedLongestIdle}. To be called
-     * that long after each use, by the thread that uses it.
-     */
-    public void returnIdleReserved() {
-        reserved.returnIdle();
-    }
-
     /**
      * Sets whether the reserved connection is kept between transactions, so that it is available whatever the host takes from its
-     * pool. Of two connections, or of a pool with two, none is kept; of a pool of unknown size it is. To be called by the thread that
+     * pool. Of two connections, or of a pool with two, none is kept; of a pool of unknown size it is. Gives the settings of the host back
+     * to a connection that has been idle for some time. To be called after each use, and repeatedly while it is kept, by the thread that
      * uses it.
      */
     public void keepReserved(boolean keep) {
@@ -437,7 +425,7 @@ public final class Sessions implements AutoCloseable {
             }
         }
 
-        /** Sets whether one connection is kept, and takes or returns it, unless it is in use. */
+        /** Sets whether one connection is kept, and takes or returns it, unless it is in use. Returns the sessions that idle for too long. */
         void keepConnection(boolean keep) throws SQLException {
             boolean missing;
             synchronized (this) {
@@ -445,9 +433,8 @@ public final class Sessions implements AutoCloseable {
                 missing =
                         keeps && kept == null && idle.isEmpty(); // a session that is still prepared has the connection
             }
-            if (!keep) {
-                returnIdleFor(0);
-            } else if (missing && places.tryAcquire()) {
+            returnIdleFor(keep ? longestIdle.toNanos() : 0);
+            if (missing && places.tryAcquire()) {
                 try {
                     giveBack(connectionOfHost());
                 } finally {

@@ -24,6 +24,9 @@ import java.util.function.LongPredicate;
  */
 public final class InstanceLease {
 
+    /** The pause between two turns of the {@link KeepAlive}. What must not be late is due by so much earlier. */
+    static final Duration PAUSE = Duration.ofMillis(100);
+
     private final HoldTransactions transactions;
     private final String owner;
     private final Duration overdueAfter;
@@ -42,7 +45,7 @@ public final class InstanceLease {
         this.transactions = transactions;
         this.owner = owner;
         this.overdueAfter = timeout.multipliedBy(2).dividedBy(3);
-        this.interval = timeout.dividedBy(6);
+        this.interval = timeout.dividedBy(6).minus(PAUSE);
     }
 
     /** How long other instances wait for an overdue heartbeat. */
@@ -68,10 +71,6 @@ public final class InstanceLease {
         return term.epoch();
     }
 
-    long nanosToNextHeartbeat() {
-        return deregistered ? Long.MAX_VALUE : nextHeartbeat.remainingNanos();
-    }
-
     /**
      * Sends a heartbeat if the lease is not valid, so that a grant can be bound to this instance. A heartbeat that is merely due
      * is sent by the keep-alive.
@@ -94,7 +93,6 @@ public final class InstanceLease {
      */
     boolean sendUnlessInProgress(LongPredicate check) {
         if (!sending.tryLock()) {
-            postpone();
             return false;
         }
         try {

@@ -21,10 +21,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -37,11 +37,15 @@ import org.slf4j.LoggerFactory;
  * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired:
  * one thread for all of them.
  *
- * <p>Each grant is due at the time of its next action: a renewal at a third of its time to live, or a little earlier, so that many are
- * due together; the report of its expiry; the warning that it may have leaked. A turn of the thread takes what is due. One
- * transaction renews up to 500 grants: it locks their requests, without those that another transaction has locked, then updates
- * them. A turn also sends a heartbeat if one is due, and then looks for grants that an operator has released by force. While the
- * database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
+ * <p>The thread takes a turn every 100 ms, as long as there is a grant or its connection is reserved. A turn asks each grant what is to be
+ * done: a renewal at a third of its time to live, or a little earlier, so that many are renewed together; the report of its expiry; the
+ * warning that it may have leaked. One transaction renews up to 500 grants: it locks their requests, without those that another
+ * transaction has locked, then updates them. A turn also sends a heartbeat if one is due, and then looks for grants that an operator has
+ * released by force. While the database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
+ *
+ * <p>The pause between turns makes no renewal and no heartbeat late, since both are due earlier by this pause. A grant with the shortest
+ * time to live, 1 s, is renewed before more than 333 ms of it have passed. At the shortest instance timeout, 3 s, a heartbeat follows the
+ * one before within 500 ms, and the lease lasts for 2 s. Expiries and possible leaks are reported up to 100 ms late.
  *
  * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, so that it does not depend
  * on what the application leaves in the pool. It does not wait for row locks of other transactions. Listeners are notified of losses
@@ -54,12 +58,6 @@ public final class KeepAlive implements AutoCloseable {
     /** How long the connection is kept when no grant is kept alive any more, so that it is not taken for each short work. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** Between two turns, each of which looks at all grants: many that expire one after the other share a turn. */
-    private static final Duration PAUSE = Duration.ofMillis(20);
-
-    /** The pause until the next attempt to take the connection, if the pool has none. At most that until the next heartbeat. */
-    private static final Duration TAKE_AGAIN = Duration.ofMillis(500);
-
     private final Sessions connections;
     private final HoldTransactions renewals;
     private final InstanceLease lease;
@@ -71,9 +69,9 @@ public final class KeepAlive implements AutoCloseable {
     private final ScheduledThreadPoolExecutor thread;
 
     private final ConcurrentMap<Long, ScheduledRenewal> byRequest = new ConcurrentHashMap<>();
-    private @Nullable ScheduledFuture<?> nextTurn;
+    private final AtomicBoolean turning = new AtomicBoolean();
     private Deadline lingering = Deadline.in(Duration.ZERO);
-    private volatile boolean reserved;
+    private boolean reserved;
 
     /** On which callers wait for one confirmation, so that it takes one thread of the database. Never taken by such a thread. */
     private final Object callers = new Object();
@@ -130,29 +128,16 @@ public final class KeepAlive implements AutoCloseable {
     public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
         ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold);
         byRequest.put(kept.requestId(), kept);
-        beginTurnFor(kept);
-        if (!reserved) {
-            beginTurnIn(0); // which takes the connection
-        }
+        beginTurns();
     }
 
     /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
     public void watch(GrantHandle handle) {
         HeldGrant state = handle.state();
-        long requestId = state.grant().requestId();
-        if (state.grant().ttl() == null) {
-            reconsider(requestId);
-        } else {
+        if (state.grant().ttl() != null) {
             ScheduledRenewal watched = new ScheduledRenewal(state, () -> handle, null);
-            beginTurnFor(byRequest.merge(requestId, watched, (known, added) -> known.state == state ? known : added));
-        }
-    }
-
-    /** Computes again when the grant is due, since its time to live has changed. */
-    public void reconsider(long requestId) {
-        ScheduledRenewal grant = byRequest.get(requestId);
-        if (grant != null) {
-            beginTurnFor(grant);
+            byRequest.merge(watched.requestId(), watched, (known, added) -> known.state == state ? known : added);
+            beginTurns();
         }
     }
 
@@ -203,7 +188,7 @@ public final class KeepAlive implements AutoCloseable {
     public void execute(String what, Runnable task) {
         thread.execute(() -> {
             attempt(what, task);
-            returnIdleLater();
+            attempt("connection", this::keepOrReturnConnection); // there may be no further turn
         });
     }
 
@@ -243,13 +228,6 @@ public final class KeepAlive implements AutoCloseable {
         thread.shutdown();
     }
 
-    private void beginTurnFor(ScheduledRenewal grant) {
-        Deadline due = grant.due();
-        if (!due.never()) {
-            beginTurnIn(due.remainingNanos());
-        }
-    }
-
     /** Grants that are kept alive and match. Iterates over all: only for rare events. */
     private List<ScheduledRenewal> keptAlive(Predicate<ScheduledRenewal> filter) {
         return byRequest.values().stream()
@@ -262,55 +240,37 @@ public final class KeepAlive implements AutoCloseable {
         return byRequest.values().stream().anyMatch(ScheduledRenewal::isKeptAlive);
     }
 
-    /** Has the thread begin a turn within this time. One that begins earlier plans the next one. */
-    private synchronized void beginTurnIn(long nanos) {
-        if (nextTurn == null || nextTurn.getDelay(TimeUnit.NANOSECONDS) > nanos) {
-            if (nextTurn != null) {
-                nextTurn.cancel(false);
-            }
-            nextTurn = thread.schedule(this::turn, nanos, TimeUnit.NANOSECONDS);
+    /** Has the thread take turns. To be called after a grant was added: the first turn takes the connection at once. */
+    private void beginTurns() {
+        if (turning.compareAndSet(false, true)) {
+            scheduleTurn(Duration.ZERO);
         }
     }
 
-    private void planNextTurn() {
-        long nanos = byRequest.values().stream()
-                .mapToLong(grant -> grant.due().remainingNanos())
-                .min()
-                .orElse(Long.MAX_VALUE);
-        if (isAnyKeptAlive()) {
-            nanos = Math.min(nanos, reserved ? lease.nanosToNextHeartbeat() : TAKE_AGAIN.toNanos());
-        } else if (reserved) {
-            nanos = Math.min(nanos, lingering.remainingNanos());
-        }
-        if (nanos < Long.MAX_VALUE) {
-            beginTurnIn(Math.max(nanos, PAUSE.toNanos()));
-        }
+    private void scheduleTurn(Duration pause) {
+        var unused = thread.schedule(this::turn, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void turn() {
-        synchronized (this) {
-            nextTurn = null;
-        }
         attempt("renewal", this::renewDue);
         attempt("heartbeat", this::sendHeartbeat);
         attempt("connection", this::keepOrReturnConnection);
-        attempt("next turn", this::planNextTurn);
-        returnIdleLater();
-    }
-
-    private void returnIdleLater() {
-        long nanos = connections.reservedLongestIdle().toNanos();
-        var unused = thread.schedule(connections::returnIdleReserved, nanos, TimeUnit.NANOSECONDS);
+        if (reserved || !byRequest.isEmpty()) {
+            scheduleTurn(InstanceLease.PAUSE);
+            return;
+        }
+        turning.set(false);
+        if (!byRequest.isEmpty()) { // added meanwhile
+            beginTurns();
+        }
     }
 
     private void keepOrReturnConnection() {
-        boolean needed = isAnyKeptAlive();
-        if (needed) {
+        if (isAnyKeptAlive()) {
             lingering = Deadline.in(LINGER);
         }
-        boolean keep = needed || !lingering.isPassed();
-        connections.keepReserved(keep);
-        reserved = keep;
+        reserved = !lingering.isPassed();
+        connections.keepReserved(reserved);
     }
 
     /** The failure of one task must prevent neither the others nor the next turn. */
@@ -365,8 +325,9 @@ public final class KeepAlive implements AutoCloseable {
     /** Each grant that is due is renewed or ended, or postponed if that fails. */
     private void renewDue() {
         Map<Long, ScheduledRenewal> due = new TreeMap<>();
+        long now = System.nanoTime();
         byRequest.forEach((requestId, grant) -> {
-            if (grant.due().isPassed()) {
+            if (grant.isDue(now)) {
                 due.put(requestId, grant);
             }
         });
@@ -542,10 +503,13 @@ public final class KeepAlive implements AutoCloseable {
         private final HeldGrant state;
         private final Supplier<? extends @Nullable GrantHandle> handle;
         private final @Nullable Deadline maxHold;
-        private volatile Deadline leak;
+        private Deadline leak;
         private volatile boolean leaked;
-        private volatile @Nullable Deadline postponedAt;
-        private volatile Deadline retry = Deadline.NEVER;
+
+        /** When it is to be renewed or reported, as computed for its deadline when it was looked at last. */
+        private Deadline due = Deadline.NEVER;
+
+        private @Nullable Deadline lookedAt;
 
         /** @param maxHold until when it is renewed; null if it is not */
         ScheduledRenewal(
@@ -569,33 +533,31 @@ public final class KeepAlive implements AutoCloseable {
             return maxHold != null;
         }
 
-        /** When the next action is to be taken: when the grant is to be renewed, is lost, or has leaked, whichever is first. */
-        Deadline due() {
+        /** Whether there is something to do. Cheap, since each turn asks every grant. */
+        boolean isDue(long nowNanos) {
             Deadline lost = state.deadline();
-            Deadline next;
-            if (maxHold == null) {
-                next = lost.equals(postponedAt) ? retry : expiredThere(lost);
-            } else {
-                next = isLastTerm() ? lost : renewal(lost).orEarlier(lost);
+            if (!lost.equals(lookedAt)) { // a new grant, or one that was renewed, by whichever caller
+                lookedAt = lost;
+                due = maxHold == null ? lost.plus(EXPIRED_THERE) : isLastTerm() ? lost : renewal(lost);
             }
-            return next.orEarlier(leak);
+            return due.remainingNanos(nowNanos) <= 0 || leak.remainingNanos(nowNanos) <= 0;
         }
 
         /** Whether it has expired according to this JVM's clock, and, if it is not kept alive, according to that of the database. */
         boolean isExpired() {
-            Deadline lost = state.deadline();
-            return (maxHold == null ? expiredThere(lost) : lost).isPassed();
+            return (maxHold == null ? due : state.deadline()).isPassed();
         }
 
         /** Whether it is to be renewed now; if not, it was due for another reason. */
         boolean isToBeRenewed() {
-            return maxHold != null && !isLastTerm() && renewal(state.deadline()).isPassed();
+            return maxHold != null && !isLastTerm() && due.isPassed();
         }
 
         /** Whether it ends at the end of its maximum hold, or has been renewed by its holder beyond that. */
         boolean isLastTerm() {
-            Deadline lost = state.deadline();
-            return maxHold != null && !maxHold.never() && later(lost, EXACT).compareTo(maxHold) >= 0;
+            return maxHold != null
+                    && !maxHold.never()
+                    && state.deadline().plus(EXACT).compareTo(maxHold) >= 0;
         }
 
         /** When a renewal at this time ends: after the time to live, at the latest at the end of the maximum hold. */
@@ -619,32 +581,20 @@ public final class KeepAlive implements AutoCloseable {
         void postpone() {
             Duration ttl = state.grant().ttl();
             if (ttl != null && (isExpired() || isToBeRenewed())) {
-                Duration soon = ttl.dividedBy(10);
-                retry = Deadline.in(soon.compareTo(MAX_RETRY) < 0 ? soon : MAX_RETRY);
-                postponedAt = state.deadline();
+                Deadline retry = Deadline.in(ttl.dividedBy(10)).orEarlier(Deadline.in(MAX_RETRY));
+                due = maxHold == null ? retry : retry.orEarlier(state.deadline());
             }
         }
 
-        /** A third of the time to live after it began, whichever caller renewed the grant, and to whichever time to live. */
+        /** A third of the time to live after it began, less the pause until the next turn, which would be too late. */
         private Deadline renewal(Deadline lost) {
             Duration ttl = state.grant().ttl();
             if (ttl == null) {
                 return Deadline.NEVER;
             }
-            if (lost.equals(postponedAt)) { // not renewed since it was postponed
-                return retry;
-            }
             Duration third = ttl.dividedBy(3);
             Duration interval = third.compareTo(longestInterval) < 0 ? third : longestInterval;
-            return Deadline.after(lost.nanos(), interval.minus(ttl)).roundedDown(interval.dividedBy(PARTS));
-        }
-
-        private static Deadline expiredThere(Deadline lost) {
-            return later(lost, EXPIRED_THERE);
-        }
-
-        private static Deadline later(Deadline deadline, Duration by) {
-            return deadline.never() ? deadline : Deadline.after(deadline.nanos(), by);
+            return lost.plus(interval.minus(ttl).minus(InstanceLease.PAUSE)).roundedDown(interval.dividedBy(PARTS));
         }
     }
 }

@@ -5,20 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
+import java.lang.management.ManagementFactory;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the keep-alive leaves to the application of a small pool. */
+/** What the keep-alive takes from the application: a connection of a small pool, and processor time. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KeepAliveConnectionTests {
 
@@ -33,16 +37,7 @@ class KeepAliveConnectionTests {
         try (HikariDataSource pool = new HikariDataSource(config);
                 Sessions sessions =
                         new Sessions(pool, Database.H2, LIMIT, LIMIT, 4, false, new DatabaseThreads(4, threads));
-                KeepAlive keepAlive = new KeepAlive(
-                        sessions,
-                        null,
-                        null,
-                        new GrantRegistry(),
-                        new ListenerNotifier(List::of),
-                        threads,
-                        Runnable::run,
-                        LIMIT,
-                        LIMIT)) {
+                KeepAlive keepAlive = keepAlive(sessions, threads)) {
             keepAlive.start();
             Duration shortest = LIMIT;
             for (int i = 0; i < 5; i++) { // other processes of the machine delay some of them
@@ -58,6 +53,60 @@ class KeepAliveConnectionTests {
 
             assertThat(shortest).isLessThan(Duration.ofMillis(150));
         }
+    }
+
+    @Test
+    void takesNoTurnsWithoutGrants() {
+        JdbcDataSource dataSource = new JdbcDataSource();
+        dataSource.setURL("jdbc:h2:mem:idle");
+        CompletableFuture<Thread> started = new CompletableFuture<>();
+        DaemonThreads threads = new DaemonThreads() {
+            @Override
+            public Thread create(String name, Runnable task) {
+                Thread thread = super.create(name, task);
+                started.complete(thread);
+                return thread;
+            }
+        };
+        try (Sessions sessions =
+                        new Sessions(dataSource, Database.H2, LIMIT, LIMIT, 4, false, new DatabaseThreads(4, threads));
+                KeepAlive keepAlive = keepAlive(sessions, threads)) {
+            keepAlive.start();
+            for (long requestId = 1; requestId <= 2; requestId++) { // the turns begin again
+                keepAlive.watch(grant(requestId));
+                Awaitility.await("turns").until(() -> isActive(started.join()));
+
+                keepAlive.stop(requestId);
+                Awaitility.await("the end of the turns").until(() -> !isActive(started.join()));
+            }
+        }
+    }
+
+    /** Whether the thread takes turns: it works at least once within some pauses. */
+    private static boolean isActive(Thread thread) throws InterruptedException {
+        long before = ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.getId());
+        TimeUnit.NANOSECONDS.sleep(InstanceLease.PAUSE.multipliedBy(5).toNanos());
+        return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.getId()) > before;
+    }
+
+    private static GrantHandle grant(long requestId) {
+        Instant now = Instant.now();
+        Duration ttl = Duration.ofHours(1);
+        StoredGrant stored = new StoredGrant(requestId, "watched", "owner", List.of(), ttl, now, now.plus(ttl), now);
+        return new GrantHandle(new HeldGrant(stored, System.nanoTime()), false, null);
+    }
+
+    private static KeepAlive keepAlive(Sessions sessions, DaemonThreads threads) {
+        return new KeepAlive(
+                sessions,
+                null,
+                null,
+                new GrantRegistry(),
+                new ListenerNotifier(List::of),
+                threads,
+                Runnable::run,
+                LIMIT,
+                LIMIT);
     }
 
     private static long use(Sessions sessions) {
