@@ -51,7 +51,8 @@ public class DaemonThreads {
 
     /**
      * An executor for code that may block: one thread that never ends, and more while all others are busy, which end when they were
-     * idle for this time. No task waits for a thread. Once it is shut down, a task runs on the thread that submits it.
+     * idle for this time. No task waits for a thread. Once it is shut down, or while the system has no thread for it, a task runs on the
+     * thread that submits it.
      */
     public final ThreadPoolExecutor cachedPool(String name, Duration idle) {
         return new ThreadPoolExecutor(
@@ -61,7 +62,17 @@ public class DaemonThreads {
                 TimeUnit.MILLISECONDS,
                 new SynchronousQueue<>(),
                 numbered(name),
-                (task, ended) -> task.run());
+                (task, ended) -> task.run()) {
+
+            @Override
+            public void execute(Runnable task) {
+                try {
+                    super.execute(task);
+                } catch (OutOfMemoryError noThread) {
+                    task.run();
+                }
+            }
+        };
     }
 
     /** An executor with one thread, for delayed and periodic tasks. */

@@ -30,17 +30,7 @@ public final class LimitedExecutor implements Executor {
             }
             free--;
         }
-        boolean begun = false;
-        try {
-            pool.execute(() -> runAll(task));
-            begun = true;
-        } finally {
-            if (!begun) { // the system has no thread
-                synchronized (this) {
-                    free++;
-                }
-            }
-        }
+        pool.execute(() -> runAll(task));
     }
 
     private void runAll(Runnable first) {

@@ -79,6 +79,9 @@ final class Run extends RunContext {
         databaseThreads().start();
         commit.start();
         keepAlive.start();
+        held.all().stream()
+                .filter(HeldGrant::outlivesShutdown)
+                .forEach(state -> keepAlive.watch(new GrantHandle(state, true, operations)));
         int unused = scheduler.prestartAllCoreThreads() + applicationThreads.prestartAllCoreThreads();
     }
 
@@ -111,6 +114,8 @@ final class Run extends RunContext {
             releaseRest();
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
+            databaseThreads()
+                    .execute(keepAlive::deregister); // grants that outlive the shutdown need no heartbeat from now on
             log.warn(
                     "The shutdown was interrupted; permits that are still held become available when their TTL has passed");
         } finally {

@@ -139,6 +139,7 @@ abstract class RunContext implements BatchObserver {
                         threads,
                         scheduler,
                         databaseThreads(),
+                        listenerThreads,
                         database.channel()),
                 limits,
                 database.certifiesWrites());

@@ -108,7 +108,8 @@ public interface SemaphoreListener {
 
     /**
      * A transaction of the library failed, because of a conflict with another transaction or a lost connection, and is
-     * repeated. Called on the thread of the library that runs the transaction, or the calling thread.
+     * repeated. Called on a thread of the library ({@code semaphore-application-N}) if it acquires or releases, otherwise on the thread that
+     * runs it, or the calling thread.
      *
      * @param event why it is repeated
      */
@@ -137,7 +138,7 @@ public interface SemaphoreListener {
      *
      * @param externalId the external id of the grant
      * @param permits the number of permits for each semaphore; empty if another JVM, or an earlier run of this one, had
-     *     acquired them
+     *     acquired them, or if the application kept no handle of a grant without a time to live
      * @param held the time from the acquire, or from its repetition by this JVM, to the release; empty if this JVM had not
      *     acquired them
      */

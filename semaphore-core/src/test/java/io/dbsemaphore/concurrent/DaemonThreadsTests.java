@@ -4,7 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -52,5 +59,34 @@ class DaemonThreadsTests {
 
         assertThat(factory.newThread(() -> {}).getName()).isEqualTo("worker-1");
         assertThat(factory.newThread(() -> {}).getName()).isEqualTo("worker-2");
+    }
+
+    /** Otherwise a completion would be lost, and with it the release of what its acquire holds. */
+    @Test
+    void aTaskForWhichTheSystemHasNoThreadRunsOnTheThreadThatSubmitsIt() throws Exception {
+        AtomicInteger left = new AtomicInteger(1);
+        ThreadPoolExecutor pool = new DaemonThreads() {
+            @Override
+            public Thread create(String name, Runnable task) {
+                return left.getAndDecrement() > 0
+                        ? super.create(name, task)
+                        : new Thread(task, name) {
+                            @Override
+                            public void start() {
+                                throw new OutOfMemoryError("unable to create native thread, as expected by this test");
+                            }
+                        };
+            }
+        }.cachedPool("worker", Duration.ofSeconds(1));
+        CountDownLatch goOn = new CountDownLatch(1);
+        Future<?> blocked = pool.submit(() -> goOn.await(20, TimeUnit.SECONDS));
+        AtomicReference<Thread> ranOn = new AtomicReference<>();
+
+        pool.execute(() -> ranOn.set(Thread.currentThread()));
+
+        assertThat(ranOn.get()).isSameAs(Thread.currentThread());
+        goOn.countDown();
+        assertThat(blocked.get(20, TimeUnit.SECONDS)).isEqualTo(true);
+        pool.shutdown();
     }
 }

@@ -1,7 +1,6 @@
 package io.dbsemaphore.concurrent;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,7 +12,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -98,26 +96,6 @@ class LimitedExecutorTests {
     }
 
     /** The system may have no further thread for a moment. */
-    @Test
-    void aPlaceIsNotLostWhereThePoolHasNoThreadForATask() {
-        AtomicBoolean full = new AtomicBoolean(true);
-        LimitedExecutor one = new LimitedExecutor(
-                task -> {
-                    if (full.get()) {
-                        throw new OutOfMemoryError("unable to create native thread, as expected by this test");
-                    }
-                    task.run();
-                },
-                1);
-        AtomicInteger runs = new AtomicInteger();
-
-        assertThatThrownBy(() -> one.execute(runs::incrementAndGet)).isInstanceOf(OutOfMemoryError.class);
-        full.set(false);
-        one.execute(runs::incrementAndGet);
-
-        assertThat(runs).hasValue(1);
-    }
-
     /** What comes after the end of an engine, such as a late release, still tells its listeners. */
     @Test
     void afterTheEndOfThePoolATaskRunsOnTheThreadThatSubmitsIt() {

@@ -183,6 +183,51 @@ class SharedExternalIdIntegrationTests {
         Awaitility.await("the end of the handle").atMost(Duration.ofSeconds(2)).until(() -> !repeated.isHeld());
     }
 
+    @Test
+    void aGrantThatAllCallersHaveLeftIsHeldUntilItsTimeToLiveHasPassed() throws Exception {
+        CountDownLatch both = new CountDownLatch(2);
+        SemaphoreListener slowForBoth = new SemaphoreListener() {
+            @Override
+            public void acquired(Acquired event) {
+                both.countDown();
+                await(goOn);
+            }
+        };
+        try (Node node = Node.on(cluster.schema(), TestSettings.defaults(), slowForBoth)) {
+            AcquireRequest kept = request.withTtl(Duration.ofSeconds(2)).withKeepAlive(true);
+            List<CompletableFuture<PermitGrant>> callers = List.of(
+                    node.semaphores().acquireAsync(kept), node.semaphores().acquireAsync(kept));
+            await(both);
+            callers.forEach(each -> each.cancel(true));
+            goOn.countDown();
+
+            assertThat(cluster.node(0)
+                            .semaphores()
+                            .tryAcquire(AcquireRequest.of(name).withWaitTime(SOON)))
+                    .isPresent();
+        }
+    }
+
+    /** The expiry of the first grant has been read when its acquire is repeated. */
+    @Test
+    void aGrantThatIsHeldAgainIsReportedWhenItExpiresAgain() {
+        try (Node node = Node.on(cluster.schema())) {
+            PermitGrant grant = node.semaphores().acquire(request.withTtl(Duration.ofSeconds(1)));
+            Pause look = node.gate().pauseAfterCommitOf("permit_request");
+            look.awaitReached(SOON);
+            PermitGrant again = node.semaphores().acquire(request.withTtl(Duration.ofSeconds(3)));
+            look.open();
+
+            Awaitility.await("the report")
+                    .atMost(SOON)
+                    .until(() -> !node.events().subjects("lost").isEmpty());
+
+            assertThat(again.isHeld()).as("when it was reported").isFalse();
+            assertThat(grant.isHeld()).isFalse();
+            assertThat(node.events().subjects("lost")).containsExactly(grant.externalId());
+        }
+    }
+
     /** A dependent action of the application blocks the thread that cancels the future. */
     @Test
     void aGrantThatArrivesAfterItsFutureWasCancelledIsLeftToTheCallerThatRepeatedIt() throws Exception {

@@ -10,9 +10,12 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Listeners are called on a thread of the database, of which there may be one only. */
+/** Listeners that release a grant, while there are few threads of the database. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SingleThreadListenerIntegrationTests {
 
@@ -59,6 +62,38 @@ class SingleThreadListenerIntegrationTests {
 
             assertThat(released.get(WAIT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
             second.release();
+        }
+    }
+
+    /** The release that has failed must not wait for the one by the listener, nor the other way round. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void aListenerMayReleaseAGrantWhenAReleaseIsRepeated(int maxConnections) throws Exception {
+        AtomicReference<PermitGrant> other = new AtomicReference<>();
+        CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
+        SemaphoreListener listener = new SemaphoreListener() {
+            @Override
+            public void retried(Retried event) {
+                PermitGrant grant = other.getAndSet(null);
+                if (grant != null) {
+                    released.complete(grant.release());
+                }
+            }
+        };
+        try (Schema schema = TestDatabase.create().migrate();
+                Node node = Node.on(
+                        schema,
+                        TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, maxConnections),
+                        listener)) {
+            String name = node.semaphore(2);
+            PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name));
+            other.set(node.semaphores().acquire(AcquireRequest.of(name)));
+            node.gate().failBefore("update permit", new SQLException("deadlock", "40001", 40001));
+
+            ReleaseOutcome outcome = Concurrently.get(Concurrently.async(first::release));
+
+            assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(released.get(WAIT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
         }
     }
 }

@@ -2,16 +2,21 @@ package io.dbsemaphore.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -93,6 +98,83 @@ class OutlivingGrantIntegrationTests {
 
         staysHeld(name, slot);
         assertThat(slot.isHeld()).isTrue();
+    }
+
+    @Test
+    void aGrantStaysHeldWhenTheEndOfItsInstanceIsInterrupted() throws Exception {
+        String name = other.semaphore(1);
+        String work = other.semaphore(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (Node node = Node.on(schema, SETTINGS)) {
+            PermitGrant grant = node.semaphores()
+                    .acquire(AcquireRequest.of(name)
+                            .withTtl(HOUR)
+                            .withKeepAlive(true)
+                            .withReleaseAtShutdown(false));
+            Future<Boolean> working = Concurrently.async(() -> {
+                node.semaphores().executeWithoutResult(AcquireRequest.of(work), held -> {
+                    begun.countDown();
+                    goOn.await();
+                });
+                return true;
+            });
+            begun.await();
+
+            Thread.currentThread().interrupt();
+            node.stop();
+            assertThat(Thread.interrupted()).isTrue();
+            goOn.countDown();
+
+            assertThat(Concurrently.get(working)).isTrue();
+            staysHeld(name, grant);
+        }
+    }
+
+    @Test
+    void theExpiryOfAGrantIsToldAfterARestart() {
+        String name = other.semaphore(1);
+        try (Node node = Node.on(schema, SETTINGS)) {
+            PermitGrant grant = node.semaphores()
+                    .acquire(AcquireRequest.of(name)
+                            .withTtl(Duration.ofSeconds(3))
+                            .withReleaseAtShutdown(false));
+            node.stop();
+            node.start();
+
+            Awaitility.await("the report")
+                    .atMost(Duration.ofSeconds(20))
+                    .untilAsserted(
+                            () -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
+            assertThat(grant.isHeld()).isFalse();
+        }
+    }
+
+    /** The renewal is in progress when the instance stops, and ends when it has started again. */
+    @Test
+    void aRenewalThatIsSlowLeavesNoConnectionWithAStoppedInstance() {
+        HikariDataSource pool = schema.newPool(6);
+        try (pool;
+                Node node =
+                        new Node(pool, SETTINGS.with(SemaphoreSettings.KEEP_ALIVE_INTERVAL, Duration.ofSeconds(1)))) {
+            String name = node.semaphore(1);
+            PermitGrant grant = node.semaphores()
+                    .acquire(AcquireRequest.of(name)
+                            .withTtl(HOUR)
+                            .withKeepAlive(true)
+                            .withReleaseAtShutdown(false));
+            Pause renewal = node.gate().pauseBefore("from permit_request where id in");
+            renewal.awaitReached(Duration.ofSeconds(20));
+            node.stop();
+            node.start();
+            renewal.open();
+            grant.release();
+
+            Awaitility.await("the return of all connections")
+                    .atMost(Duration.ofSeconds(20))
+                    .during(Duration.ofSeconds(1))
+                    .until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+        }
     }
 
     /** Another caller tries to get its permits meanwhile. */

@@ -21,6 +21,7 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -55,6 +56,7 @@ public final class GroupCommit implements AutoCloseable {
      * @param scheduler waits for deadlines; never blocks
      * @param database runs the batches and the polls
      * @param nobody this instance, while nobody waits
+     * @param listenerThreads may be blocked by listeners, which may release a grant
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
@@ -68,6 +70,7 @@ public final class GroupCommit implements AutoCloseable {
             DaemonThreads threads,
             ScheduledExecutorService scheduler,
             DatabaseThreads database,
+            Executor listenerThreads,
             @Nullable ReleaseChannel channel) {}
 
     /**
@@ -261,7 +264,9 @@ public final class GroupCommit implements AutoCloseable {
         if (batch.members().stream().anyMatch(acquire -> !acquire.answer().isDone())
                 || batch.releases().stream()
                         .anyMatch(release -> !release.answer().isDone())) {
-            with.listeners().tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
+            with.listenerThreads() // a release by a listener would wait for the batch that tells of its failure
+                    .execute(() -> with.listeners()
+                            .tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
         }
     }
 

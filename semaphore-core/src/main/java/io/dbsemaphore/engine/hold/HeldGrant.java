@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,9 @@ public final class HeldGrant {
     private volatile Term term;
     private volatile boolean forWork;
     private volatile boolean outlivesShutdown;
-    private volatile boolean repeated;
+    /** How many acquires of this JVM have got the grant, less those whose callers left before they received it. */
+    private final AtomicInteger acquires = new AtomicInteger(1);
+
     private volatile boolean ended;
     private final AtomicBoolean endTold = new AtomicBoolean();
     private volatile @Nullable Throwable acquiredAt;
@@ -146,13 +149,13 @@ public final class HeldGrant {
 
     /** Records that a repeated acquire has confirmed the grant: a later loss is reported again. */
     void repeated() {
-        repeated = true;
+        acquires.incrementAndGet();
         endTold.set(false);
     }
 
-    /** Whether several acquires of this JVM have got the grant, by its external id. */
-    public boolean isRepeated() {
-        return repeated;
+    /** Records that the caller of an acquire has left before it received the grant. Returns whether all have. */
+    public boolean leftByLast() {
+        return acquires.decrementAndGet() == 0;
     }
 
     @Nullable Throwable acquiredAt() {

@@ -73,9 +73,6 @@ public final class KeepAlive implements AutoCloseable {
     private Deadline lingering = Deadline.in(Duration.ZERO);
     private boolean reserved;
 
-    /** On which callers wait for one confirmation, so that it takes one thread of the database. Never taken by such a thread. */
-    private final Object callers = new Object();
-
     private CompletableFuture<?> reports = CompletableFuture.completedFuture(null);
 
     /**
@@ -158,25 +155,18 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Confirms a grant that was just registered: the lease may have expired during its acquire. If this fails, the next
-     * heartbeat confirms the grant; until then it does not count as held.
+     * Has a grant confirmed that was just registered, if the lease has expired during its acquire. Does not wait for that: a heartbeat
+     * may be waiting for the database. If it fails, the next heartbeat confirms the grant. Until then it does not count as held.
      */
     public void confirm(HeldGrant state) {
         if (!state.isLeaseValid()) {
-            synchronized (callers) {
-                attempt("confirmation", () -> connections.threads().call(() -> confirmed(state)));
-            }
+            execute("confirmation", () -> {
+                long unused = prepare();
+                if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
+                    lease.checkNow(this::confirmGrants);
+                }
+            });
         }
-    }
-
-    private HeldGrant confirmed(HeldGrant state) {
-        if (!state.isLeaseValid()) {
-            long unused = prepare();
-        }
-        if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
-            lease.checkNow(this::confirmGrants);
-        }
-        return state;
     }
 
     /**
@@ -269,7 +259,7 @@ public final class KeepAlive implements AutoCloseable {
         if (isAnyKeptAlive()) {
             lingering = Deadline.in(LINGER);
         }
-        reserved = !lingering.isPassed();
+        reserved = !thread.isShutdown() && !lingering.isPassed();
         connections.keepReserved(reserved);
     }
 
@@ -384,6 +374,8 @@ public final class KeepAlive implements AutoCloseable {
             Duration renewed = ended.alive().get(requestId);
             if (renewed != null) {
                 grant.state.extend(Deadline.after(asOf, renewed));
+            } else if (!grant.state.deadline().isPassed()) {
+                continue; // acquired again meanwhile
             } else if (!ended.releasedInTime().contains(requestId)) {
                 end(grant, true);
             } else if (byRequest.remove(requestId, grant)) { // its end is nothing to report

@@ -80,6 +80,7 @@ class GroupCommitIntegrationTests {
                         threads,
                         scheduler,
                         connections.threads(),
+                        Runnable::run,
                         null),
                 LIMITS,
                 false);
