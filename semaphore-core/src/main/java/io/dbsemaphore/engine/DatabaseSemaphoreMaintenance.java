@@ -15,20 +15,26 @@ import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.LongFunction;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The maintenance. One instance at a time runs it, guarded by a semaphore of the library; within an instance one task at a time,
- * periodically since it was {@linkplain #schedule scheduled}.
+ * periodically since it was {@linkplain #schedule scheduled}. It knows which of its scheduled tasks are {@linkplain #overdue overdue}.
  */
 final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCloseable {
 
@@ -45,6 +51,22 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     /** The first runs are spread over this time, for instances that start at the same time. */
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
+    /** The number of its intervals after which a task that has not completed is overdue. */
+    private static final int INTERVALS = 3;
+    /** The lower bound of the time allowed, since a slow database may not keep up with a short interval. */
+    private static final Duration AT_LEAST = Duration.ofMinutes(1);
+
+    private static final String OVERDUE = """
+            The %s has not completed on this instance for %s, although %s is %s. Look for the warning 'The %1$s failed' in \
+            the log, and find out what blocks the threads semaphore-application-N""";
+
+    private static final Task ORPHAN_RELEASE =
+            new Task(MaintenanceTask.ORPHAN_RELEASE, "release of orphans", MaintenanceSettings.ORPHAN_RELEASE_INTERVAL);
+    private static final Task REQUEST_CLEANUP = new Task(
+            MaintenanceTask.REQUEST_CLEANUP, "clean-up of requests", MaintenanceSettings.REQUEST_CLEANUP_INTERVAL);
+    private static final Task HISTORY_CLEANUP = new Task(
+            MaintenanceTask.HISTORY_CLEANUP, "clean-up of the audit", MaintenanceSettings.HISTORY_CLEANUP_INTERVAL);
+
     private final RunContext run;
     private final MaintenanceTransactions transactions;
     private final int batchSize;
@@ -53,6 +75,11 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     private final DeadOwners deadOwners;
     private final ReentrantLock oneAtATime = new ReentrantLock();
     private volatile boolean closed;
+
+    /** When each scheduled task was last completed on this instance, by any caller; before that, when it was scheduled. */
+    final Map<Task, Long> doneAt = new ConcurrentHashMap<>();
+
+    record Task(MaintenanceTask kind, String name, Setting<Duration> interval) {}
 
     /** Creates a maintenance that is not scheduled yet. */
     DatabaseSemaphoreMaintenance(RunContext run, PermitManager permits, SemaphoreAdmin admin, DeadOwners deadOwners) {
@@ -67,18 +94,19 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     /** Runs the maintenance periodically, if it is enabled. */
     void schedule() {
         if (run.settings.get(MaintenanceSettings.ENABLED)) {
-            every(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, "release of orphans", this::releaseOrphans);
-            every(MaintenanceSettings.REQUEST_CLEANUP_INTERVAL, "clean-up of requests", this::deleteReleasedRequests);
-            every(MaintenanceSettings.HISTORY_CLEANUP_INTERVAL, "clean-up of the audit", this::deleteCapacityHistory);
+            every(ORPHAN_RELEASE, this::releaseOrphans);
+            every(REQUEST_CLEANUP, this::deleteReleasedRequests);
+            every(HISTORY_CLEANUP, this::deleteCapacityHistory);
         }
     }
 
-    private void every(Setting<Duration> interval, String name, IntSupplier task) {
-        long millis = run.settings.get(interval).toMillis();
+    private void every(Task task, IntSupplier work) {
+        long millis = run.settings.get(task.interval()).toMillis();
         // soon, so that it runs in instances that are often restarted, too; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
+        doneAt.put(task, System.nanoTime());
         ScheduledFuture<?> unused = run.every(
-                Duration.ofMillis(first), Duration.ofMillis(millis), run.listenerThreads, () -> run(name, task));
+                Duration.ofMillis(first), Duration.ofMillis(millis), run.listenerThreads, () -> run(task.name(), work));
     }
 
     private void run(String name, IntSupplier task) {
@@ -96,6 +124,28 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         }
     }
 
+    /**
+     * Finds a scheduled task that was not completed in time on this instance.
+     *
+     * @param now the current {@link System#nanoTime}
+     * @return what is overdue, and what to do about it; empty if no task is
+     */
+    Optional<String> overdue(long now) {
+        return Stream.of(ORPHAN_RELEASE, REQUEST_CLEANUP, HISTORY_CLEANUP)
+                .flatMap(task -> overdue(task, now).stream())
+                .findFirst();
+    }
+
+    private Optional<String> overdue(Task task, long now) {
+        Duration interval = run.settings.get(task.interval());
+        Duration allowed = Collections.max(List.of(interval.multipliedBy(INTERVALS), AT_LEAST));
+        Duration since = Duration.ofNanos(now - doneAt.getOrDefault(task, now)).truncatedTo(ChronoUnit.SECONDS);
+        return since.compareTo(allowed) > 0
+                ? Optional.of(
+                        OVERDUE.formatted(task.name(), since, task.interval().property(), interval))
+                : Optional.empty();
+    }
+
     /** Lets a task under way end after its current transaction: another instance does the rest, or the next start. */
     @Override
     public void close() {
@@ -104,7 +154,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     @Override
     public int releaseOrphans() {
-        return exclusively(MaintenanceTask.ORPHAN_RELEASE, () -> {
+        return exclusively(ORPHAN_RELEASE, () -> {
             int released = releaseAll(ReclaimReason.expired());
             released += run.retry
                     .call(transactions::findDeadInstances)
@@ -127,7 +177,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     @Override
     public int deleteReleasedRequests() {
-        return exclusively(MaintenanceTask.REQUEST_CLEANUP, () -> {
+        return exclusively(REQUEST_CLEANUP, () -> {
             Duration retention = run.settings.get(MaintenanceSettings.REQUEST_RETENTION);
             int deleted = all(() -> transactions.deleteReleased(retention, batchSize));
             all(() -> transactions.deleteReclaims(retention, batchSize));
@@ -140,8 +190,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     @Override
     public int deleteCapacityHistory() {
         Duration retention = run.settings.get(MaintenanceSettings.HISTORY_RETENTION);
-        return exclusively(
-                MaintenanceTask.HISTORY_CLEANUP, () -> all(() -> transactions.deleteHistory(retention, batchSize)));
+        return exclusively(HISTORY_CLEANUP, () -> all(() -> transactions.deleteHistory(retention, batchSize)));
     }
 
     private void repair() {
@@ -232,7 +281,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         return deleted;
     }
 
-    private int exclusively(MaintenanceTask task, IntSupplier work) {
+    private int exclusively(Task task, IntSupplier work) {
         AcquireRequest request =
                 AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD).withWaitTime(Duration.ZERO);
         if (admin.find(SEMAPHORE).isEmpty()) {
@@ -246,7 +295,8 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         } else {
             log.debug("Another instance runs the maintenance");
         }
-        SemaphoreListener.Maintained event = new SemaphoreListener.Maintained(task, done);
+        doneAt.replace(task, System.nanoTime());
+        SemaphoreListener.Maintained event = new SemaphoreListener.Maintained(task.kind(), done);
         run.listeners.tell(listener -> listener.maintained(event));
         return done;
     }

@@ -16,6 +16,7 @@ import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
@@ -280,6 +281,16 @@ public final class SemaphoreEngine implements AutoCloseable {
      */
     public void check() {
         current().database.check();
+    }
+
+    /**
+     * Finds a task of the scheduled maintenance that this engine has not completed for three of its intervals, and for at least a
+     * minute. The time begins with the {@linkplain #start start}, and anew with each further one. Reads nothing from the database.
+     *
+     * @return what is overdue, and what to do about it; empty if every task is in time, or none is scheduled
+     */
+    public Optional<String> overdueMaintenance() {
+        return current().maintenance.overdue(System.nanoTime());
     }
 
     private Run openFirst(EngineDatabase database, Consumer<SemaphoreAdmin> onceOpen) {

@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.actuate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
-import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -21,8 +20,7 @@ public final class SemaphoreHealthContributorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = {"semaphoreHealthIndicator", "semaphoreHealthContributor"})
-    SemaphoreHealthIndicator semaphoreHealthContributor(
-            SemaphoreEngine engine, SemaphoreSettings settings, HierarchicalBeanFactory beans) {
-        return new SemaphoreHealthIndicator(engine, settings, beans, System::nanoTime);
+    SemaphoreHealthIndicator semaphoreHealthContributor(SemaphoreEngine engine, SemaphoreSettings settings) {
+        return new SemaphoreHealthIndicator(engine, settings);
     }
 }

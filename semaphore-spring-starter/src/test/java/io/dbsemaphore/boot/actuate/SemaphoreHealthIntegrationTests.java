@@ -6,15 +6,14 @@ import static org.awaitility.Awaitility.await;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.MaintenanceClock;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -26,14 +25,12 @@ import org.springframework.context.annotation.Configuration;
 class SemaphoreHealthIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final AtomicLong LATER = new AtomicLong();
 
     private TestDatabase.Schema database;
     private OrdersHost host;
 
     @BeforeEach
     void create() {
-        LATER.set(0);
         database = TestDatabase.create();
     }
 
@@ -64,7 +61,7 @@ class SemaphoreHealthIntegrationTests {
 
     @Test
     void isDownWhereTheMaintenanceDoesNotComeToItsEnd() {
-        host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.orphan-release-interval=10m");
+        host = OrdersHost.on(database, "semaphore.maintenance.orphan-release-interval=10m");
         assertThat(health().getStatus()).isEqualTo(Status.UP);
 
         assertThat(reasonAfter(Duration.ofMinutes(31)))
@@ -75,12 +72,12 @@ class SemaphoreHealthIntegrationTests {
 
     @Test
     void isDownWhereAnotherTaskOfTheMaintenanceDoesNotComeToItsEnd() {
-        host = OrdersHost.on(database, LaterClock.class);
+        host = OrdersHost.on(database);
 
-        LATER.addAndGet(Duration.ofHours(13).toNanos());
+        advance(Duration.ofHours(13));
         host.bean(SemaphoreMaintenance.class).releaseOrphans();
         if (health().getStatus().equals(Status.UP)) { // the scheduled task has just run
-            LATER.addAndGet(Duration.ofHours(13).toNanos());
+            advance(Duration.ofHours(13));
             host.bean(SemaphoreMaintenance.class).releaseOrphans();
         }
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
@@ -90,11 +87,11 @@ class SemaphoreHealthIntegrationTests {
     /** As after a checkpoint, or in a cached test context. */
     @Test
     void isUpAfterALongPause() {
-        host = OrdersHost.on(database, LaterClock.class);
+        host = OrdersHost.on(database);
 
         for (int pause = 0; pause < 2; pause++) {
             host.context().pause();
-            LATER.addAndGet(Duration.ofDays(10).toNanos());
+            advance(Duration.ofDays(10));
             host.context().restart();
 
             assertThat(health()).extracting(Health::getStatus).isEqualTo(Status.UP);
@@ -104,27 +101,30 @@ class SemaphoreHealthIntegrationTests {
 
     @Test
     void doesNotExpectMaintenanceOfAnInstanceThatTakesNoPart() {
-        host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.enabled=false");
+        host = OrdersHost.on(database, "semaphore.maintenance.enabled=false");
 
-        LATER.set(Duration.ofDays(31).toNanos());
+        host.bean(SemaphoreMaintenance.class).releaseOrphans();
+        advance(Duration.ofDays(31));
 
         assertThat(health().getStatus()).isEqualTo(Status.UP);
         assertThat(health().getDetails()).containsEntry("maintenance", "not by this instance");
     }
 
+    /** It need not have the listeners of the application. */
     @Test
-    void doesNotExpectToHearOfTheMaintenanceOfAnEngineOfTheApplication() {
-        host = OrdersHost.on(database, OwnEngine.class, LaterClock.class);
+    void checksTheMaintenanceOfAnEngineOfTheApplication() {
+        host = OrdersHost.on(database, OwnEngine.class);
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
 
-        LATER.set(Duration.ofDays(31).toNanos());
-
+        assertThat(reasonAfter(Duration.ofMinutes(16))).contains("release of orphans");
+        host.bean(SemaphoreMaintenance.class).releaseOrphans();
         assertThat(health().getStatus()).isEqualTo(Status.UP);
     }
 
     @Test
     void hearsOfTheScheduleItself() {
-        host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.orphan-release-interval=1s");
-        LATER.set(Duration.ofMinutes(2).toNanos());
+        host = OrdersHost.on(database, "semaphore.maintenance.orphan-release-interval=1s");
+        advance(Duration.ofMinutes(2));
 
         await().atMost(SOON).until(() -> health().getStatus().equals(Status.UP));
     }
@@ -139,13 +139,17 @@ class SemaphoreHealthIntegrationTests {
     /** The clock advances again if the scheduled task has just run. */
     private String reasonAfter(Duration time) {
         for (int attempt = 0; attempt < 2; attempt++) {
-            LATER.addAndGet(time.toNanos());
+            advance(time);
             Health health = health();
             if (health.getStatus().equals(Status.DOWN)) {
                 return reason(health);
             }
         }
         throw new AssertionError("Up after " + time);
+    }
+
+    private void advance(Duration time) {
+        MaintenanceClock.advance(host.bean(SemaphoreEngine.class), time);
     }
 
     private Health health() {
@@ -167,17 +171,6 @@ class SemaphoreHealthIntegrationTests {
         @DependsOnDatabaseInitialization
         SemaphoreEngine ownEngine(DataSource dataSource, SemaphoreSettings settings) {
             return new SemaphoreEngine(dataSource, settings);
-        }
-    }
-
-    /** A clock that can be put forward. */
-    @Configuration(proxyBeanMethods = false)
-    static class LaterClock {
-
-        @Bean
-        SemaphoreHealthIndicator semaphoreHealthContributor(
-                SemaphoreEngine engine, SemaphoreSettings settings, HierarchicalBeanFactory beans) {
-            return new SemaphoreHealthIndicator(engine, settings, beans, () -> System.nanoTime() + LATER.get());
         }
     }
 }
