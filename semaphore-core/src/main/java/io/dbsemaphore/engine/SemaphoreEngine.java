@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -228,16 +229,20 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application} at this interval, unless its last run is
-     * still under way, until it is cancelled or the engine is stopped.
+     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application}, at once and then at this interval, unless
+     * its last run is still under way, until it is cancelled or the engine is stopped. Does not wait for the start of the engine.
      *
-     * @param interval from one run to the next, and from now to the first
+     * @param interval from one run to the next
      * @param task code that may block; an exception is logged, and the next run begins on time
      * @return the runs to come, which its {@code cancel} ends
-     * @throws java.util.concurrent.RejectedExecutionException if the engine is stopped
+     * @throws RejectedExecutionException if the engine has not started yet, or is stopped
      */
     public ScheduledFuture<?> every(Duration interval, Runnable task) {
-        return current().every(interval, interval, applicationThreads(), task);
+        Run current = run;
+        if (current == null) {
+            throw new RejectedExecutionException("The engine has not started yet");
+        }
+        return current.every(Duration.ZERO, interval, current.applicationThreads, task);
     }
 
     /**

@@ -8,31 +8,23 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
- * The status of all semaphores, read by one query at an interval, on a thread of the engine; and the gauges of capacity, held and available
- * permits and of waiting callers of what is configured. A gauge gets the last reading at once, however slow the database is. Nothing is
- * read before a gauge has been asked for its value, or when none has been for two minutes; the first value after that is not a number.
- * While the application context is paused or stopped, nothing is read.
+ * The gauges of capacity, held and available permits and of waiting callers, for what is configured. One query reads the status of all
+ * semaphores at an interval, on a thread of the engine. A gauge gets the last reading at once, however slow the database is. The readings
+ * begin when a gauge is asked for its value, and end when none has been for two minutes, or with the engine. The next gauge begins them anew.
  */
-final class PermitSnapshots implements SmartLifecycle, MeterBinder {
-
-    /**
-     * Above 1024, the phase of the engine, so that the readings end before it; below {@code Integer.MAX_VALUE / 2}, where
-     * application work begins.
-     */
-    static final int PHASE = 1025;
+final class PermitSnapshots implements MeterBinder, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PermitSnapshots.class);
 
@@ -50,11 +42,13 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
     private final SemaphoreAdmin admin;
     private final ConfiguredNames names;
     private final Duration interval;
-    private final Executor threads;
     private final BiFunction<Duration, Runnable, Future<?>> timer;
-    private final AtomicLong askedAt = new AtomicLong();
+    private final LongSupplier clock;
     private volatile @Nullable Snapshot last;
-    private volatile @Nullable Future<?> readings;
+
+    private Future<?> readings = CompletableFuture.completedFuture("none so far");
+    private long askedAt;
+    private boolean closed;
 
     private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
 
@@ -63,20 +57,21 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
     /**
      * Creates the gauges.
      *
-     * @param threads run a reading at once
-     * @param timer runs a task on these threads at this interval, until it is cancelled, also by the end of the timer
+     * @param timer runs a task on threads that may block, at once and at this interval, until it is cancelled, also by the end of the
+     *     timer; rejects it without waiting before the timer begins, and after its end
+     * @param clock the current {@link System#nanoTime}
      */
     PermitSnapshots(
             SemaphoreAdmin admin,
             ConfiguredNames names,
             Duration interval,
-            Executor threads,
-            BiFunction<Duration, Runnable, Future<?>> timer) {
+            BiFunction<Duration, Runnable, Future<?>> timer,
+            LongSupplier clock) {
         this.admin = admin;
         this.names = names;
         this.interval = interval;
-        this.threads = threads;
         this.timer = timer;
+        this.clock = clock;
     }
 
     @Override
@@ -91,72 +86,52 @@ final class PermitSnapshots implements SmartLifecycle, MeterBinder {
 
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
-        long now = System.nanoTime();
-        Future<?> current = readings;
-        if (current != null && current.isDone()) {
-            restart(current); // the engine was stopped, and perhaps started again
-        } else if (current != null && isIdle(askedAt.getAndSet(now))) {
-            threads.execute(this::read);
-        }
+        ask();
         Snapshot snapshot = last;
-        return snapshot == null || now - snapshot.readAt() > MAX_AGE * interval.toNanos()
+        return snapshot == null || clock.getAsLong() - snapshot.readAt() > MAX_AGE * interval.toNanos()
                 ? Double.NaN
                 : snapshot.byName().getOrDefault(name, List.of()).stream()
                         .mapToLong(value)
                         .sum();
     }
 
-    @Override
-    public void start() {
-        askedAt.set(System.nanoTime() - IDLE_AFTER.toNanos());
-        readings = timer.apply(interval, () -> {
-            if (!isIdle(askedAt.get())) {
-                read();
+    private synchronized void ask() {
+        askedAt = clock.getAsLong();
+        if (readings.isDone() && !closed) {
+            try {
+                readings = timer.apply(interval, this::read);
+            } catch (RejectedExecutionException notRunning) {
+                log.debug("The status of the semaphores is not read while they are stopped", notRunning);
             }
-        });
-    }
-
-    @SuppressWarnings("ReferenceEquality") // the same readings, which no other caller has begun anew or stopped
-    private synchronized void restart(Future<?> ended) {
-        try {
-            if (readings == ended) {
-                start();
-            }
-        } catch (RejectedExecutionException stopped) {
-            log.debug("The status of the semaphores is not read while they are stopped", stopped);
         }
     }
 
-    private static boolean isIdle(long askedAt) {
-        return System.nanoTime() - askedAt >= IDLE_AFTER.toNanos();
+    /** Ends the readings if no gauge has been asked for its value recently. */
+    private synchronized boolean isAsked() {
+        boolean asked = clock.getAsLong() - askedAt < IDLE_AFTER.toNanos();
+        if (!asked) {
+            readings.cancel(false);
+        }
+        return asked;
     }
 
     private void read() {
         try {
-            long readAt = System.nanoTime();
-            last = new Snapshot(
-                    admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))), readAt);
+            if (isAsked()) {
+                long readAt = clock.getAsLong();
+                last = new Snapshot(
+                        admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))),
+                        readAt);
+            }
         } catch (RuntimeException failure) {
             log.debug("The status of the semaphores could not be read", failure);
         }
     }
 
+    /** Ends the readings for good. A reading under way may end later. */
     @Override
-    public synchronized void stop() {
-        Future<?> ended = readings;
-        readings = null;
-        if (ended != null) {
-            ended.cancel(false);
-        }
-    }
-
-    @Override
-    public boolean isRunning() {
-        return readings != null;
-    }
-
-    @Override
-    public int getPhase() {
-        return PHASE;
+    public synchronized void close() {
+        closed = true;
+        readings.cancel(false);
     }
 }

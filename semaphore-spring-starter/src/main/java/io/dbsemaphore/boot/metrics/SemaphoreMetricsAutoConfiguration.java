@@ -35,10 +35,10 @@ public final class SemaphoreMetricsAutoConfiguration {
         return new SemaphoreMetrics(registry, names);
     }
 
-    @Bean(destroyMethod = "stop")
+    @Bean(destroyMethod = "close")
     PermitSnapshots semaphorePermitSnapshots(
             SemaphoreAdmin admin, ConfiguredNames names, Properties metrics, SemaphoreEngine engine) {
-        return new PermitSnapshots(admin, names, metrics.refreshInterval(), engine.applicationThreads(), engine::every);
+        return new PermitSnapshots(admin, names, metrics.refreshInterval(), engine::every, System::nanoTime);
     }
 
     /**

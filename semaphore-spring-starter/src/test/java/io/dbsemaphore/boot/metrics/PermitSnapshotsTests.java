@@ -12,13 +12,17 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The status is read at an interval while somebody asks for it. */
@@ -29,6 +33,7 @@ class PermitSnapshotsTests {
     private final AtomicInteger readings = new AtomicInteger();
     private final AtomicReference<Reading> duringAReading = new AtomicReference<>(() -> {});
     private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(2);
+    private final AtomicLong later = new AtomicLong();
     private final PermitSnapshots snapshots = snapshots(INTERVAL);
 
     private interface Reading {
@@ -36,14 +41,9 @@ class PermitSnapshotsTests {
         void call() throws InterruptedException;
     }
 
-    @BeforeEach
-    void start() {
-        snapshots.start();
-    }
-
     @AfterEach
-    void stop() {
-        snapshots.stop();
+    void close() {
+        snapshots.close();
         threads.shutdownNow();
     }
 
@@ -57,86 +57,127 @@ class PermitSnapshotsTests {
     /** A thread of an application that has no scraper has nothing to do. */
     @Test
     void areNotReadUntilAGaugeIsAsked() throws InterruptedException {
-        PermitSnapshots unasked = snapshots(Duration.ofMillis(10));
-        unasked.start();
-        try {
+        try (PermitSnapshots unasked = snapshots(Duration.ofMillis(10))) {
             Thread.sleep(200);
 
             assertThat(readings).hasValue(0);
-        } finally {
-            unasked.stop();
+            Awaitility.await("a reading").until(() -> unasked.sum("orders", SemaphoreStatus::held) == 2);
         }
     }
 
     @Test
-    void areNotReadWhileStopped() {
+    void endWhenNoGaugeHasBeenAskedForTwoMinutesAndBeginAnewWithTheNext() {
+        AtomicReference<Runnable> reading = new AtomicReference<>();
+        AtomicReference<Future<?>> begun = new AtomicReference<>();
+        try (PermitSnapshots idle = snapshots((each, task) -> {
+            reading.set(task);
+            return begun.updateAndGet(ended -> new CompletableFuture<>());
+        })) {
+            assertThat(idle.sum("orders", SemaphoreStatus::held)).isNaN();
+            reading.get().run();
+            assertThat(idle.sum("orders", SemaphoreStatus::held)).isEqualTo(2);
+            Future<?> first = begun.get();
+
+            later.set(Duration.ofSeconds(110).toNanos());
+            reading.get().run();
+            assertThat(readings).hasValue(2);
+            assertThat(first.isDone()).isFalse();
+
+            later.set(Duration.ofSeconds(130).toNanos());
+            reading.get().run();
+            assertThat(readings).hasValue(2);
+            assertThat(first.isDone()).isTrue();
+
+            assertThat(idle.sum("orders", SemaphoreStatus::held)).isEqualTo(2);
+            assertThat(begun.get()).isNotSameAs(first);
+            reading.get().run();
+            assertThat(readings).hasValue(3);
+        }
+    }
+
+    @Test
+    void areNotReadOnceClosed() {
         Awaitility.await("a reading").until(() -> held() == 2);
 
-        snapshots.stop();
-        assertThat(held()).as("the last reading").isEqualTo(2);
-        assertThat(readings).as("readings").hasValue(1);
-        snapshots.start();
+        snapshots.close();
 
-        Awaitility.await("another reading").until(() -> held() == 2 && readings.get() == 2);
+        assertThat(held()).as("the last reading").isEqualTo(2);
+        Awaitility.await("no other reading")
+                .during(Duration.ofMillis(200))
+                .until(() -> held() == 2 && readings.get() == 1);
+    }
+
+    /** As an engine that has not started yet, or is closed. */
+    @Test
+    void areNotANumberWhileTheTimerTakesNoTask() {
+        AtomicBoolean takesTasks = new AtomicBoolean();
+        try (PermitSnapshots early = snapshots((each, task) -> {
+            if (!takesTasks.get()) {
+                throw new RejectedExecutionException("not started");
+            }
+            return threads.scheduleWithFixedDelay(task, 0, 10, TimeUnit.MILLISECONDS);
+        })) {
+            assertThat(early.sum("orders", SemaphoreStatus::held)).isNaN();
+            takesTasks.set(true);
+
+            Awaitility.await("a reading").until(() -> early.sum("orders", SemaphoreStatus::held) == 2);
+        }
     }
 
     /** The engine may be stopped and started without the application context, as by a parent context. */
     @Test
     void areReadAgainAfterTheTimerHasEndedAndBegunAnew() {
         AtomicReference<ScheduledExecutorService> timer = new AtomicReference<>(Executors.newScheduledThreadPool(1));
-        PermitSnapshots restarted = new PermitSnapshots(
+        try (PermitSnapshots restarted = new PermitSnapshots(
                 admin(),
                 names(),
                 Duration.ofMillis(50),
-                threads,
-                (each, task) ->
-                        timer.get().scheduleWithFixedDelay(task, each.toNanos(), each.toNanos(), TimeUnit.NANOSECONDS));
-        restarted.start();
-        Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
+                (each, task) -> timer.get().scheduleWithFixedDelay(task, 0, each.toNanos(), TimeUnit.NANOSECONDS),
+                this::now)) {
+            Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
 
-        timer.get().shutdown();
-        Awaitility.await("no further reading")
-                .until(() -> Double.isNaN(restarted.sum("orders", SemaphoreStatus::held)));
-        timer.set(threads);
+            timer.get().shutdown();
+            Awaitility.await("no further reading")
+                    .until(() -> Double.isNaN(restarted.sum("orders", SemaphoreStatus::held)));
+            timer.set(threads);
 
-        Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
-        restarted.stop();
+            Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
+        }
     }
 
     @Test
     void areBegunAnewOnceWhereSeveralGaugesFindThatTheTimerHasEnded() {
         AtomicInteger begun = new AtomicInteger();
         AtomicReference<PermitSnapshots> self = new AtomicReference<>();
-        PermitSnapshots restarted =
-                new PermitSnapshots(admin(), names(), Duration.ofMinutes(1), threads, (each, task) -> {
-                    if (begun.incrementAndGet() == 1) {
-                        return CompletableFuture.completedFuture("ended");
-                    }
-                    if (begun.get() == 2) { // another gauge is read meanwhile
-                        Thread other = new Thread(() -> self.get().sum("orders", SemaphoreStatus::held));
-                        other.start();
-                        Awaitility.await("the other gauge")
-                                .until(() -> other.getState() == Thread.State.BLOCKED || !other.isAlive());
-                    }
-                    return new CompletableFuture<>();
-                });
+        PermitSnapshots restarted = snapshots((each, task) -> {
+            if (begun.incrementAndGet() == 1) {
+                return CompletableFuture.completedFuture("ended");
+            }
+            if (begun.get() == 2) { // another gauge is read meanwhile
+                Thread other = new Thread(() -> self.get().sum("orders", SemaphoreStatus::held));
+                other.start();
+                Awaitility.await("the other gauge")
+                        .until(() -> other.getState() == Thread.State.BLOCKED || !other.isAlive());
+            }
+            return new CompletableFuture<>();
+        });
         self.set(restarted);
-        restarted.start();
+        assertThat(restarted.sum("orders", SemaphoreStatus::held)).isNaN();
 
         assertThat(restarted.sum("orders", SemaphoreStatus::held)).isNaN();
-        restarted.stop();
 
         Awaitility.await("the other gauge").during(Duration.ofMillis(200)).until(() -> begun.get() == 2);
-        assertThat(restarted.isRunning()).isFalse();
+        restarted.close();
+        assertThat(restarted.sum("orders", SemaphoreStatus::held)).isNaN();
+        assertThat(begun).hasValue(2);
     }
 
     @Test
-    void areNotReadAtTheIntervalWhileStopped() throws InterruptedException {
+    void areNotReadAtTheIntervalOnceClosed() throws InterruptedException {
         PermitSnapshots often = snapshots(Duration.ofMillis(10));
-        often.start();
         Awaitility.await("readings").until(() -> often.sum("orders", SemaphoreStatus::held) == 2 && readings.get() > 2);
 
-        often.stop();
+        often.close();
         Awaitility.await("the end of a reading under way").until(() -> {
             int before = readings.get();
             Thread.sleep(100);
@@ -146,7 +187,7 @@ class PermitSnapshotsTests {
 
     /** A database that hangs must not keep the application from being stopped. */
     @Test
-    void aStopDoesNotWaitForAReadingThatHangs() throws InterruptedException {
+    void theEndDoesNotWaitForAReadingThatHangs() throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
         CountDownLatch hangs = new CountDownLatch(1);
         duringAReading.set(() -> {
@@ -155,10 +196,10 @@ class PermitSnapshotsTests {
         });
         assertThat(held()).isNaN();
         hangs.await();
+        assertThat(held()).as("during a reading").isNaN();
 
-        snapshots.stop();
+        snapshots.close();
 
-        assertThat(snapshots.isRunning()).isFalse();
         assertThat(held()).isNaN();
     }
 
@@ -185,8 +226,15 @@ class PermitSnapshotsTests {
                 admin(),
                 names(),
                 interval,
-                threads,
-                (each, task) ->
-                        threads.scheduleWithFixedDelay(task, each.toNanos(), each.toNanos(), TimeUnit.NANOSECONDS));
+                (each, task) -> threads.scheduleWithFixedDelay(task, 0, each.toNanos(), TimeUnit.NANOSECONDS),
+                this::now);
+    }
+
+    private PermitSnapshots snapshots(BiFunction<Duration, Runnable, Future<?>> timer) {
+        return new PermitSnapshots(admin(), names(), Duration.ofMinutes(1), timer, this::now);
+    }
+
+    private long now() {
+        return System.nanoTime() + later.get();
     }
 }
