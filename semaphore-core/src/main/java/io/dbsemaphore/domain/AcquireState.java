@@ -23,7 +23,7 @@ public class AcquireState {
     private volatile long arrivedAt = UNKNOWN;
     private volatile Place place = Place.NONE;
     private volatile boolean outcomeUnknown;
-    private volatile boolean externalIdLocked;
+    private volatile boolean writeBlocked;
     private volatile @Nullable String blockedBy;
     private volatile Map<String, Demand> demandAhead = Map.of();
     private volatile @Nullable ReuseTerms reuseTerms;
@@ -103,14 +103,14 @@ public class AcquireState {
         return outcomeUnknown;
     }
 
-    /** Sets whether another transaction is assumed to have inserted the external id, and to have neither committed nor ended. */
-    public void setExternalIdLocked(boolean locked) {
-        externalIdLocked = locked;
+    /** Sets whether the last attempt has locked the rows of the semaphores, and has waited in vain to write its grant. */
+    public void setWriteBlocked(boolean blocked) {
+        writeBlocked = blocked;
     }
 
-    /** Whether the external id is waited for before a semaphore is locked, so that the wait delays no other acquire. */
-    public boolean isExternalIdLocked() {
-        return externalIdLocked;
+    /** Whether another transaction may have inserted the external id, and has neither committed nor ended. */
+    public boolean isWriteBlocked() {
+        return writeBlocked;
     }
 
     /** Sets the semaphore for which the last attempt was {@linkplain GrantOutcome.Postponed postponed}; null if it was not. */

@@ -54,8 +54,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>Piggy-backed releases are executed, so that their permits are available to the acquires.
- *   <li>Acquires whose external id exists are settled with the existing request. If another transaction was found to have
- *       inserted the external id of an acquire, its end is awaited.
+ *   <li>Acquires whose external id exists are settled with the existing request.
  *   <li>The semaphore rows are locked: first the rows that the batch waits for, by one statement each, in ascending order of ids; then
  *       the others, in one statement that skips locked rows. Acquires that name a skipped or missing row are postponed.
  *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
@@ -134,7 +133,6 @@ public final class BatchTransaction {
     private BatchResult decide(GrantBatch batch, Supplier<Set<Long>> release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         settleRepeated(outcomes);
-        awaitLockedExternalIds(outcomes);
         Locks locks = lock(outcomes, batch.awaited());
         // while this transaction waited for the lock, an acquire with the same external id may have been granted
         settleRepeated(outcomes);
@@ -202,15 +200,6 @@ public final class BatchTransaction {
         return requests.replay(request.id(), command.ttl(), command.instance()) == 1
                 ? new GrantOutcome.Granted(tables.grantOf(request.id()), true)
                 : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
-    }
-
-    private void awaitLockedExternalIds(BatchOutcomes outcomes) {
-        outcomes.open().stream()
-                .filter(AcquireState::isExternalIdLocked)
-                .map(AcquireState::command)
-                .forEach(command -> requests.queueWaitForExternalId(
-                        command.externalId(),
-                        () -> PermitRequest.undone(tables.ids().next(), command, requests.now())));
     }
 
     /**
@@ -308,6 +297,9 @@ public final class BatchTransaction {
         List<List<@Nullable Object>> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         for (Allocation.Approval approval : decision.approvals()) {
+            if (approval.acquire().isWriteBlocked()) { // the insert would block others while it waits once more
+                requests.queueLockOfExternalId(approval.acquire().command().externalId());
+            }
             PermitRequest request = PermitRequest.acquired(
                     tables.ids().next(), approval.acquire().command(), now);
             approval.acquire().addRequestId(request.id());

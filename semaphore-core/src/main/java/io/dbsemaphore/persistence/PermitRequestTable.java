@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
 final class PermitRequestTable {
 
     private static final String LOCK_EXTERNAL_ID = "select id from permit_request where external_id = ? for update";
-    private static final String DELETE = "delete from permit_request where id = ?";
 
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit_request where id in (?) and state <> 'RELEASED' order by id for update skip locked""";
@@ -120,21 +119,6 @@ final class PermitRequestTable {
     void queueLockOfExternalId(String externalId) {
         if (database.locksUncommittedRows()) {
             sql.queryRows(LOCK_EXTERNAL_ID, Sql.ID, externalId);
-        }
-    }
-
-    /**
-     * Queues statements that wait for transactions that have inserted or locked this external id: on InnoDB
-     * {@linkplain #queueLockOfExternalId a locking read}, on other databases the insert of a row, which is deleted again.
-     *
-     * @param row supplies the row where it is needed
-     */
-    void queueWaitForExternalId(String externalId, Supplier<PermitRequest> row) {
-        queueLockOfExternalId(externalId);
-        if (!database.locksUncommittedRows()) {
-            PermitRequest inserted = row.get();
-            queueInsert(List.of(inserted));
-            sql.update(DELETE, inserted.id());
         }
     }
 

@@ -100,7 +100,6 @@ public final class Acquire extends AcquireState {
     private volatile int attemptsBeforeUnknown;
     private boolean isolated;
     private boolean rowAwaited;
-    private volatile boolean writeBlocked;
     private boolean abandoned;
     private boolean cancelled;
     private volatile boolean refused;
@@ -292,20 +291,11 @@ public final class Acquire extends AcquireState {
 
     /** Whether a lock of another transaction delays the decision. */
     boolean isLocked() {
-        return rowAwaited || writeBlocked || blockedBy() != null || isExternalIdLocked();
-    }
-
-    /** Records whether the last attempt has locked the rows of the semaphores, and has waited in vain to insert its permits. */
-    void setWriteBlocked(boolean blocked) {
-        writeBlocked = blocked;
+        return rowAwaited || isWriteBlocked() || blockedBy() != null;
     }
 
     void setRowAwaited(boolean awaited) {
         rowAwaited = awaited;
-    }
-
-    boolean isWriteBlocked() {
-        return writeBlocked;
     }
 
     Deadline notBefore() {
@@ -381,13 +371,12 @@ public final class Acquire extends AcquireState {
 
     private String whatIsLocked() {
         Set<String> wanted = command().permits().keySet();
-        if (isExternalIdLocked()) {
+        if (isWriteBlocked()) {
             return "Another transaction has inserted the external id '"
-                    + command().externalId() + "', or locked its request or its permits";
-        }
-        if (writeBlocked) {
-            return "Another transaction has locked rows of the tables permit or permit_request, or gaps between them, where the"
-                    + " permits of " + wanted + " are to be inserted, as a locking read at REPEATABLE READ does";
+                    + command().externalId() + "', or has locked its request, or"
+                    + " rows of the tables permit or permit_request, or gaps between them, where the permits of "
+                    + wanted
+                    + " are to be inserted, as a locking read at REPEATABLE READ does";
         }
         return (blockedBy() == null
                         ? "A row of the semaphores " + wanted

@@ -24,7 +24,6 @@ final class Batch {
     private final Set<String> names;
     private final Set<String> awaited;
     private final LocalQueues queues;
-    private final boolean awaitsExternalId;
     private final long startedAt;
     private final Map<String, Long> changes = new HashMap<>();
 
@@ -41,7 +40,6 @@ final class Batch {
         this.awaited = awaited;
         this.queues = queues;
         this.startedAt = startedAt;
-        awaitsExternalId = members.size() == 1 && members.get(0).isExternalIdLocked();
     }
 
     /** Whether it is of releases only. In other batches releases are piggy-backed: their permits count as available since they came. */
@@ -68,9 +66,9 @@ final class Batch {
         return awaited;
     }
 
-    /** Whether the transaction may block: on a row lock, or on the external id of its only member. */
+    /** Whether the transaction may block on a row lock. */
     boolean isWaiting() {
-        return awaitsExternalId || !awaited.isEmpty();
+        return !awaited.isEmpty();
     }
 
     /** This JVM's monotonic clock when the batch was taken from the queue. */
@@ -87,9 +85,9 @@ final class Batch {
         return now - startedAt > STALLED_AFTER;
     }
 
-    /** Whether no other batch may begin for one of its names. Waiting for an external id, it holds no row. */
+    /** Whether no other batch may begin for one of its names. */
     boolean keeps(String name, long now) {
-        return !awaitsExternalId && (awaited.isEmpty() || awaited.contains(name) || !isStalled(now));
+        return awaited.isEmpty() || awaited.contains(name) || !isStalled(now);
     }
 
     /** Records that availability changed by this number of permits, which the transaction may have read before. */

@@ -33,9 +33,6 @@ final class ReadyQueue {
     private static final int MAX_NAMES = 200;
 
     private final Map<Group, TreeMap<Long, Acquire>> ready = new HashMap<>();
-    /** The acquires that are ready to wait for their external ids. Those that have not waited yet come first. */
-    private final TreeSet<Acquire> awaitingIds = new TreeSet<>(BY_PAUSE);
-
     private final TreeSet<Acquire> pausing = new TreeSet<>(BY_PAUSE);
     private final Predicate<String> isBlocked;
     private final Predicate<String> isStalled;
@@ -78,16 +75,12 @@ final class ReadyQueue {
     }
 
     private void makeReady(Acquire acquire) {
-        if (acquire.isExternalIdLocked()) {
-            awaitingIds.add(acquire);
-            return;
-        }
         ready.computeIfAbsent(Group.of(acquire), group -> new TreeMap<>()).put(acquire.ticket(), acquire);
     }
 
     /** Removes an acquire, if present. Its pause must not have been changed since it was added. */
     void remove(Acquire acquire) {
-        if (pausing.remove(acquire) || awaitingIds.remove(acquire) || removeReady(acquire)) {
+        if (pausing.remove(acquire) || removeReady(acquire)) {
             size--;
             keptAlive -= acquire.command().isKeptAlive() ? 1 : 0;
         }
@@ -151,7 +144,7 @@ final class ReadyQueue {
          * The semaphores whose row locks the batch waits for: at most one, since a transaction that waits for a second row blocks all
          * others on the first (no hold-and-wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
          * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). It is the semaphore whose locked row blocked the
-         * first member before, or the only semaphore of the batch; none if the batch waits for an external id.
+         * first member before, or the only semaphore of the batch.
          *
          * @param atFirst whether the batch waits for a row that was not found locked before
          */
@@ -159,21 +152,11 @@ final class ReadyQueue {
             if (awaited != null) {
                 return Set.of(awaited);
             }
-            return mayWait && atFirst && names.size() == 1 && !members.get(0).isExternalIdLocked()
-                    ? Set.copyOf(names)
-                    : Set.of();
+            return mayWait && atFirst && names.size() == 1 ? Set.copyOf(names) : Set.of();
         }
 
         private boolean isFull() {
             return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
-        }
-
-        /** Selects an acquire that waits for its external id, alone. Nothing is reserved for it if its turn has not come. */
-        private void considerAlone(Acquire acquire) {
-            if (mayWait && members.isEmpty() && !backOff.isPaused(acquire.names()) && !isAnyTaken(acquire.names())) {
-                closed = true;
-                add(acquire);
-            }
         }
 
         /** Selects an acquire, or skips it. Returns false if all later ones with the same names would be skipped, too. */
@@ -246,8 +229,7 @@ final class ReadyQueue {
     }
 
     /**
-     * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full; those that wait for
-     * their external ids before all others, in the order in which their pauses ended.
+     * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full.
      *
      * @param maxBatchSize the maximum number of acquires
      * @param withKeptAlive whether to choose acquires whose grants this JVM keeps alive
@@ -258,9 +240,6 @@ final class ReadyQueue {
             makeReady(pausing.pollFirst());
         }
         Selection selection = new Selection(maxBatchSize, mayWait);
-        awaitingIds.stream()
-                .filter(acquire -> withKeptAlive || !acquire.command().isKeptAlive())
-                .forEach(selection::considerAlone);
         PriorityQueue<Acquire> firstOfGroups = new PriorityQueue<>(Comparator.comparingLong(Acquire::ticket));
         ready.forEach((group, members) -> {
             if (withKeptAlive || !group.keptAlive()) {
@@ -282,10 +261,8 @@ final class ReadyQueue {
 
     List<Acquire> clear() {
         List<Acquire> all = new ArrayList<>(pausing);
-        all.addAll(awaitingIds);
         ready.values().forEach(members -> all.addAll(members.values()));
         pausing.clear();
-        awaitingIds.clear();
         ready.clear();
         size = 0;
         keptAlive = 0;

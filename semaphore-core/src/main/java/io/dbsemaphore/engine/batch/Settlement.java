@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -19,7 +20,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
@@ -120,7 +120,6 @@ final class Settlement {
 
     private void settle(Acquire acquire, Acquire.Answer answer, Map<String, RemainingAvailability> availability) {
         GrantOutcome outcome = answer.outcome();
-        acquire.setExternalIdLocked(false);
         if (outcome instanceof GrantOutcome.Postponed postponed) {
             postpone(acquire, postponed.name());
             return;
@@ -184,23 +183,6 @@ final class Settlement {
         metLockedRow = true;
         // an acquire that was not postponed before may wait for the row at once
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? randomMillis(2, 20) : Duration.ZERO, null);
-    }
-
-    /**
-     * Another transaction has inserted or locked the external id of the acquire, or of another member of its batch. From now on
-     * the acquire waits for its external id in a batch of its own, before it locks a semaphore. After a wait without success it
-     * pauses, since few batches may wait at the same time. The time in a shared batch does not count, because the locked external
-     * id may have been another member's.
-     */
-    private void externalIdLocked(Acquire acquire, Batch batch, RuntimeException failure) {
-        Duration pause = acquire.isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
-        acquire.setExternalIdLocked(true);
-        acquire.isolate();
-        if (batch.members().size() > 1) {
-            tryAgainAfterLock(acquire, clock.in(limits.lockWait()), pause, failure);
-        } else {
-            hasWaitedForLock(acquire, batch, pause, failure);
-        }
     }
 
     /** The transaction has waited for a lock in vain. It is tried again, unless its caller does not wait for another attempt. */
@@ -267,11 +249,7 @@ final class Settlement {
         boolean unreachable = !reached || TransactionFailures.isUnreachable(failure);
         RuntimeException reported = reported(failure);
         boolean lockWait = SqlErrors.isLockWait(failure);
-        Set<Acquire> mayAwaitIds = lockWait
-                ? batch.members().stream()
-                        .filter(Settlement::mayAwaitExternalId)
-                        .collect(Collectors.toSet())
-                : Set.of();
+        boolean written = lockWait && batch.members().stream().anyMatch(AcquireState::isClaimed);
         for (Acquire acquire : batch.members()) {
             // in a shared batch the locked rows may have been those of another member
             acquire.setWriteBlocked(lockWait && batch.members().size() == 1 && acquire.isClaimed());
@@ -285,20 +263,10 @@ final class Settlement {
             }
             if (acquire.isAbandoned()) {
                 answer(acquire, reported);
-            } else if (mayAwaitIds.contains(acquire)) {
-                externalIdLocked(acquire, batch, reported);
-            } else if (!mayAwaitIds.isEmpty()) {
-                tryAgain(acquire, null);
             } else {
-                tryAgainOrAnswer(acquire, batch, failure, reported, unreachable);
+                tryAgainOrAnswer(acquire, batch, failure, reported, unreachable, written);
             }
         }
-    }
-
-    /** Whether the transaction may have waited for the external id: it was awaited before, or is written and may exist already. */
-    private static boolean mayAwaitExternalId(Acquire acquire) {
-        return acquire.isExternalIdLocked()
-                || (acquire.isClaimed() && (acquire.command().externalIdGiven() || acquire.isOutcomeUnknown()));
     }
 
     private static RuntimeException reported(Throwable failure) {
@@ -308,15 +276,26 @@ final class Settlement {
                 : new IllegalStateException("A grant failed: " + failure, failure);
     }
 
+    /**
+     * Tries an acquire again after a failure, or answers it.
+     *
+     * @param written whether the transaction held the rows of the semaphores while it waited for a lock in vain. Others need a time
+     *     for them before it does so again
+     */
     private void tryAgainOrAnswer(
-            Acquire acquire, Batch batch, Throwable failure, RuntimeException reported, boolean unreachable) {
-        acquire.setExternalIdLocked(false);
+            Acquire acquire,
+            Batch batch,
+            Throwable failure,
+            RuntimeException reported,
+            boolean unreachable,
+            boolean written) {
         boolean shared = batch.members().size() > 1;
-        boolean conflict = SqlErrors.isVictim(failure);
+        boolean conflict =
+                SqlErrors.isVictim(failure) && !written; // Connector/J gives a lock wait the state of a deadlock
         boolean mayBeCausedByAnother = shared && !unreachable;
-        if (SqlErrors.isLockWait(failure) && (batch.isWaiting() || !shared)) {
+        if (SqlErrors.isLockWait(failure) && (!shared || (batch.isWaiting() && !written))) {
             metLockedRow = true;
-            hasWaitedForLock(acquire, batch, Duration.ZERO, reported);
+            hasWaitedForLock(acquire, batch, written ? randomMillis(250, 500) : Duration.ZERO, reported);
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             if (conflict && !acquire.hasWaitTime() && acquire.attempts() >= limits.maxAttempts()) {
