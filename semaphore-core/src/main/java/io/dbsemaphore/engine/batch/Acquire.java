@@ -373,10 +373,9 @@ public final class Acquire extends AcquireState {
         Set<String> wanted = command().permits().keySet();
         if (isWriteBlocked()) {
             return "Another transaction has inserted the external id '"
-                    + command().externalId() + "', or has locked its request, or"
-                    + " rows of the tables permit or permit_request, or gaps between them, where the permits of "
-                    + wanted
-                    + " are to be inserted, as a locking read at REPEATABLE READ does";
+                    + command().externalId()
+                    + "', or locked rows of the tables permit or permit_request, or gaps between them, where the permits of "
+                    + wanted + " are to be inserted, as a locking read at REPEATABLE READ does";
         }
         return (blockedBy() == null
                         ? "A row of the semaphores " + wanted
