@@ -12,12 +12,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Browsers get the page, programs get JSON, in servlet and in reactive applications. */
+@Tag("slow") // several applications start
 class NegotiationIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
