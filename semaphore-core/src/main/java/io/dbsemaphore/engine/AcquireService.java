@@ -317,12 +317,18 @@ final class AcquireService {
         if (terms != null) {
             Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
             PermitGrant firstUse = quotas.beginUse(chunk);
-            keepAlive(state, chunk::user, terms.maxHold().plus(chunk.quota().lifeOf(terms)), answer);
+            keepAlive(
+                    acquire,
+                    state,
+                    chunk::user,
+                    terms.maxHold().plus(chunk.quota().lifeOf(terms)),
+                    answer);
             return firstUse;
         }
         GrantHandle grant = new GrantHandle(state, granted.replayed(), run.operations);
         if (acquire.command().isKeptAlive()) {
             keepAlive(
+                    acquire,
                     state,
                     () -> grant,
                     run.acquireFactory.maxHold(acquire.call().request()),
@@ -334,10 +340,14 @@ final class AcquireService {
     }
 
     private void keepAlive(
-            HeldGrant state, Supplier<? extends @Nullable GrantHandle> user, Duration maxHold, Acquire.Answer answer) {
+            Acquire acquire,
+            HeldGrant state,
+            Supplier<? extends @Nullable GrantHandle> user,
+            Duration maxHold,
+            Acquire.Answer answer) {
         state.bindTo(run.lease, answer.epoch());
         run.keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
-        run.keepAlive.confirm(state);
+        run.keepAlive.confirm(state, acquire.callDeadline().plus(run.settings.get(SemaphoreSettings.DECISION_TIMEOUT)));
     }
 
     /**

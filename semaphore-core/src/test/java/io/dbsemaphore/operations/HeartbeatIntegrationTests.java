@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
@@ -37,6 +38,8 @@ class HeartbeatIntegrationTests {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration DECISION_TIMEOUT =
+            TestSettings.instanceTimeout(INSTANCE_TIMEOUT).get(SemaphoreSettings.DECISION_TIMEOUT);
     private static final String HEARTBEAT = "update semaphore_instance";
     private static final String GRANT = "insert into permit_request";
 
@@ -214,6 +217,29 @@ class HeartbeatIntegrationTests {
         assertThat(grant.isHeld()).isFalse();
         node.gate().close();
         Awaitility.await("the heartbeat").atMost(SOON).until(grant::isHeld);
+    }
+
+    /** The keep-alive waits for the answer to its heartbeat when the lease lapses. */
+    @Test
+    void thatHangDelayNoCallerForLongerThanADecisionMayTake() throws Exception {
+        Node node = start();
+        keep(node, node.semaphore(1), HOUR);
+        String another = node.semaphore(1);
+        Pause heartbeat = node.gate().pauseBefore(HEARTBEAT);
+        heartbeat.awaitReached(SOON);
+        Pause granted = node.gate().pauseBeforeCommitOf(GRANT);
+        Future<PermitGrant> acquiring = Concurrently.async("acquire", () -> keep(node, another, HOUR));
+        granted.awaitReached(SOON);
+        TimeUnit.NANOSECONDS.sleep(INSTANCE_TIMEOUT.toNanos());
+        granted.open();
+
+        PermitGrant grant = acquiring.get(DECISION_TIMEOUT.plusSeconds(5).toSeconds(), TimeUnit.SECONDS);
+
+        assertThat(grant.isHeld())
+                .as("held before a heartbeat has confirmed it")
+                .isFalse();
+        heartbeat.open();
+        Awaitility.await("the confirmation").atMost(SOON).until(grant::isHeld);
     }
 
     private Node start() {

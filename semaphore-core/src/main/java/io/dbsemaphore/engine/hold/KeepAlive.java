@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -22,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -72,6 +74,9 @@ public final class KeepAlive implements AutoCloseable {
     private final AtomicBoolean turning = new AtomicBoolean();
     private Deadline lingering = Deadline.in(Duration.ZERO);
     private boolean reserved;
+
+    /** For one confirmation of a caller at a time, so that a crowd of callers takes one thread of the database. */
+    private final Semaphore confirming = new Semaphore(1);
 
     private CompletableFuture<?> reports = CompletableFuture.completedFuture(null);
 
@@ -155,17 +160,29 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Has a grant confirmed that was just registered, if the lease has expired during its acquire. Does not wait for that: a heartbeat
-     * may be waiting for the database. If it fails, the next heartbeat confirms the grant. Until then it does not count as held.
+     * Confirms a grant that was just registered: the lease may have expired during its acquire. If this fails or takes too long, the
+     * next heartbeat confirms the grant; until then it does not count as held.
+     *
+     * @param until how long to wait for that: a heartbeat may be waiting for the database
      */
-    public void confirm(HeldGrant state) {
-        if (!state.isLeaseValid()) {
-            execute("confirmation", () -> {
-                long unused = prepare();
-                if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
-                    lease.checkNow(this::confirmGrants);
-                }
+    public void confirm(HeldGrant state, Deadline until) {
+        if (!state.isLeaseValid() && Uninterruptibles.acquire(confirming, until.remainingNanos())) {
+            Semaphore ended = new Semaphore(0);
+            connections.threads().execute(() -> {
+                attempt("confirmation", () -> confirmNow(state));
+                confirming.release();
+                ended.release();
             });
+            boolean unused = Uninterruptibles.acquire(ended, until.remainingNanos());
+        }
+    }
+
+    private void confirmNow(HeldGrant state) {
+        if (!state.isLeaseValid()) {
+            long unused = prepare();
+        }
+        if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
+            lease.checkNow(this::confirmGrants);
         }
     }
 
