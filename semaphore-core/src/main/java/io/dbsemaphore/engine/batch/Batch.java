@@ -82,7 +82,12 @@ final class Batch {
     }
 
     boolean isStalled(long now) {
-        return now - startedAt > STALLED_AFTER;
+        return nanosToStall(now) <= 0;
+    }
+
+    /** The time until it is stalled; not positive if it is. */
+    long nanosToStall(long now) {
+        return startedAt + STALLED_AFTER + 1 - now;
     }
 
     /** Whether no other batch may begin for one of its names. */

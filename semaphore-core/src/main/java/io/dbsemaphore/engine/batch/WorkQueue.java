@@ -115,7 +115,21 @@ final class WorkQueue {
             return 0L;
         }
         // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
-        return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
+        return ready.size() == 0
+                ? Long.MAX_VALUE
+                : Math.min(nanosToStall(), Math.min(ready.nanosToReady(), backOff.nanosToEnd()));
+    }
+
+    /** The time until a batch that waits for a row lock stops keeping its other semaphores from further batches. */
+    private long nanosToStall() {
+        long now = clock.now();
+        return inFlight.stream()
+                .filter(batch -> batch.isWaiting()
+                        && batch.names().size() > batch.awaited().size())
+                .mapToLong(batch -> batch.nanosToStall(now))
+                .filter(nanos -> nanos > 0)
+                .min()
+                .orElse(Long.MAX_VALUE);
     }
 
     /** Whether an acquire is ready whose grant this JVM keeps alive. */

@@ -204,6 +204,26 @@ class BatchingIntegrationTests {
         Concurrently.get(stalled).release();
     }
 
+    /** No other caller comes meanwhile, which would have the queue looked at. */
+    @Test
+    void keepsTheOtherSemaphoresForAQuarterOfASecondOnlyWhenItWaitsForARowAgainAndAgain() throws Exception {
+        String free = cluster.semaphore(10);
+        String locked = cluster.semaphore(10);
+        FutureTask<PermitGrant> stalled;
+        long longest = 0;
+        try (RowLock lock = cluster.lock(locked)) {
+            stalled = start(AcquireRequest.of(locked, free).withWaitTime(WAIT_TIME));
+            long end = System.nanoTime() + Duration.ofMillis(2_500).toNanos(); // a statement waits for a second
+            for (long begun = System.nanoTime(); begun < end; begun = System.nanoTime()) {
+                node.semaphores().acquire(AcquireRequest.of(free)).release();
+                longest = Math.max(longest, System.nanoTime() - begun);
+            }
+            assertThat(stalled).isNotDone();
+        }
+        Concurrently.get(stalled).release();
+        assertThat(Duration.ofNanos(longest)).isLessThan(Duration.ofMillis(900));
+    }
+
     @Test
     void throwsExceptionsWithTheStackTraceOfTheCaller() {
         String name = cluster.semaphore(1);

@@ -217,6 +217,24 @@ class WorkQueueTests extends WorkQueueFixture {
     }
 
     @Test
+    void hasWorkWhenABatchStallsThatKeepsASemaphoreForWhichItDoesNotWait() {
+        WorkQueue stalling = queue(3, 500, clock);
+        stalling.add(acquire(command(Map.of("backup", 1, "copy", 1)), true, Deadline.in(Duration.ZERO), clock));
+        end(stalling, stalling.take(true, false), Map.of(), new GrantOutcome.Postponed("copy"));
+        Batch waitsForCopy = stalling.take(true, false);
+        Acquire kept = acquire(command(BACKUP), true, Deadline.NEVER, clock);
+        stalling.add(kept);
+
+        long toStall = stalling.nanosToWork();
+
+        assertThat(waitsForCopy.awaited()).containsExactly("copy");
+        assertThat(Duration.ofNanos(toStall)).isBetween(Duration.ofMillis(250), Duration.ofMillis(251));
+        now.addAndGet(toStall);
+        assertThat(stalling.nanosToWork()).isZero();
+        assertThat(stalling.take(true, false).members()).containsExactly(kept);
+    }
+
+    @Test
     void countsWhatIsReleasedForEachBatchInFlight() {
         WorkQueue stalling = queue(3, 500, clock);
         stalling.add(acquire(command(Map.of("backup", 1, "copy", 1)), true, Deadline.in(Duration.ZERO), clock));
