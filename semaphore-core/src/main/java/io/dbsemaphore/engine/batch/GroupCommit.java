@@ -204,6 +204,9 @@ public final class GroupCommit implements AutoCloseable {
         GrantBatch take() {
             Batch taken = queue.take(withKeptAlive);
             batch = taken;
+            if (queue.nanosToWork() < Long.MAX_VALUE) { // what this batch leaves can begin beside it if it takes long
+                signal();
+            }
             return taken.forTransaction();
         }
 
