@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -90,9 +91,10 @@ class WithPermitsAutoConfigurationTests {
         work.complete("late");
 
         assertThat(guarded.get().get(20, TimeUnit.SECONDS)).isEqualTo("late");
-        assertThat(Thread.getAllStackTraces().keySet())
-                .extracting(Thread::getName)
-                .doesNotContain("semaphore-keep-alive");
+        Awaitility.await("the end of a turn of the keep-alive, after which none begins")
+                .untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet())
+                        .extracting(Thread::getName)
+                        .doesNotContain("semaphore-keep-alive"));
     }
 
     private static void await(CountDownLatch end) {
