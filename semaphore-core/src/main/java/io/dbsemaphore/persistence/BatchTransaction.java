@@ -402,7 +402,8 @@ public final class BatchTransaction {
     }
 
     private Supplier<Set<Long>> queueWaitingRelease(SortedMap<Long, List<Long>> permitIds) {
-        Supplier<Integer> released = tables.queueRelease(permitIds.firstKey());
+        Supplier<Integer> released =
+                tables.queueRelease(permitIds.firstKey());
         return () -> released.get() == 0 ? Set.of() : permitIds.keySet();
     }
 
@@ -437,6 +438,7 @@ public final class BatchTransaction {
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
         SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
         tables.queueRelease(unlocked);
-        return unlocked::keySet;
+        Set<Long> released = unlocked.keySet();
+        return () -> released;
     }
 }

@@ -218,7 +218,8 @@ final class AvailabilityPoller implements AutoCloseable {
         long asOf = System.nanoTime();
         Map<String, RemainingAvailability> polled =
                 availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
-        signalIf(queue.recordPoll(polled, asOf) | queue.takeGrantedElsewhere());
+        boolean anyWoken = queue.recordPoll(polled, asOf);
+        signalIf(queue.takeGrantedElsewhere() || anyWoken);
         if (nextForOrphans.isPassed()) { // after the signal: this transaction may take long, or fail
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
             signalIf(availabilityTransactions.isReclaimable(names) && queue.tryFirst(names));

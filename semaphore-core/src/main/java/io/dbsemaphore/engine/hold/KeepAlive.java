@@ -391,10 +391,10 @@ public final class KeepAlive implements AutoCloseable {
             Duration renewed = ended.alive().get(requestId);
             if (renewed != null) {
                 grant.state.extend(Deadline.after(asOf, renewed));
-            } else if (!grant.state.deadline().isPassed()) {
-                continue; // acquired again meanwhile
             } else if (!ended.releasedInTime().contains(requestId)) {
-                end(grant, true);
+                if (grant.state.deadline().isPassed()) { // not acquired again meanwhile
+                    end(grant, true);
+                }
             } else if (byRequest.remove(requestId, grant)) { // its end is nothing to report
                 boolean unused = grant.state.claimEnd();
                 held.end(grant.state);
