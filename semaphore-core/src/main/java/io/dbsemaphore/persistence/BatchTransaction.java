@@ -402,8 +402,7 @@ public final class BatchTransaction {
     }
 
     private Supplier<Set<Long>> queueWaitingRelease(SortedMap<Long, List<Long>> permitIds) {
-        Supplier<Integer> released =
-                tables.queueRelease(permitIds.firstKey());
+        Supplier<Integer> released = tables.queueRelease(permitIds.firstKey());
         return () -> released.get() == 0 ? Set.of() : permitIds.keySet();
     }
 
