@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -130,6 +131,19 @@ public final class SemaphoreSettings {
     public static final Setting<Integer> MAX_ATTEMPTS =
             Setting.of(ALL, "semaphore.max-attempts", 3).where(atLeast(1, "no transaction would run"));
 
+    /**
+     * The semaphores that are created on first use: the capacity of those that each glob, such as {@code tenant:*}, creates; by default
+     * none. If several globs match, the longest counts. A glob needs at least one {@code *} and a fixed part, the capacity is at least 0.
+     */
+    public static final Setting<Map<String, Integer>> PATTERNS = Setting.of(
+                    "semaphore.patterns", Map.<String, Integer>of())
+            .where((property, capacities) -> capacities.forEach(SemaphoreSettings::requireValidPattern));
+
+    /** How many semaphores the {@link #PATTERNS} may create in all; by default 1000, at least 1. */
+    public static final Setting<Integer> MAX_PATTERN_SEMAPHORES = Setting.of(
+                    ALL, "semaphore.max-pattern-semaphores", 1000)
+            .where(atLeast(1, "the patterns could not create any"));
+
     /** How many semaphores one request may name; by default 100, at least 1. */
     public static final Setting<Integer> MAX_NAMES_PER_REQUEST =
             Setting.of(ALL, "semaphore.max-names-per-request", 100).where(atLeast(1, "every request would be refused"));
@@ -218,13 +232,38 @@ public final class SemaphoreSettings {
     public <T> SemaphoreSettings with(Setting<T> setting, T value) {
         setting.check(value);
         Map<Setting<?>, Object> changed = new HashMap<>(values);
-        changed.put(setting, value);
+        changed.put(setting, value instanceof Map<?, ?> map ? Map.copyOf(map) : value);
         return new SemaphoreSettings(Map.copyOf(changed));
     }
 
     /**
+     * Adds a glob to the {@link #PATTERNS}.
+     *
+     * @param glob the glob, with at least one {@code *}
+     * @param capacity the capacity of the semaphores that it creates, at least 0
+     * @return the changed settings
+     * @throws IllegalArgumentException if the glob or the capacity is invalid
+     */
+    public SemaphoreSettings withPattern(String glob, int capacity) {
+        Map<String, Integer> more = new HashMap<>(get(PATTERNS));
+        more.put(glob, capacity);
+        return with(PATTERNS, more);
+    }
+
+    /**
+     * Finds the glob of the {@link #PATTERNS} by which a semaphore would be created; of several that match, the longest.
+     *
+     * @param name the name of the semaphore
+     * @return the glob and its capacity; empty if none matches
+     */
+    public Optional<Map.Entry<String, Integer>> patternOf(String name) {
+        return PerSemaphore.longestMatch(get(PATTERNS), name);
+    }
+
+    /**
      * Changes the settings that an application has properties for. For {@link #FAIR} and {@link #MAX_HOLD} it changes the value for all
-     * semaphores. It does not change {@link #REUSE} and {@link #WAIT_TIME}, which have properties of single semaphores only.
+     * semaphores. It does not change {@link #REUSE}, {@link #WAIT_TIME} and {@link #PATTERNS}, which have properties of single semaphores
+     * and patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings
@@ -281,6 +320,29 @@ public final class SemaphoreSettings {
                     .forEach((glob, value) ->
                             check.accept("semaphore.patterns.[%s].%s".formatted(glob, attribute), value));
         };
+    }
+
+    private static void requireValidPattern(String glob, int capacity) {
+        String property = "semaphore.patterns[" + glob + "]";
+        if (!glob.contains("*")) {
+            throw new IllegalArgumentException(property + " has no *: declare a single semaphore under"
+                    + " semaphore.semaphores, or put a * where names differ. A key with a * or other characters than letters,"
+                    + " digits and dashes loses them unless it is in brackets, in YAML with quotes around them:"
+                    + " semaphore.patterns.[" + glob + "*].capacity");
+        }
+        if (glob.replace("*", "").isEmpty()) {
+            throw new IllegalArgumentException(
+                    property + " would match every name, misspelled ones too: add a fixed part");
+        }
+        try {
+            SemaphoreName.requireValid(glob);
+        } catch (IllegalArgumentException invalid) {
+            // without its cause: Spring Boot shows the last one, which does not name the property
+            throw new IllegalArgumentException(property + " is malformed: " + invalid.getMessage());
+        }
+        if (capacity < 0) {
+            throw new IllegalArgumentException(property + ".capacity must be at least 0: " + capacity);
+        }
     }
 
     private static boolean isReuseTime(Duration time) {

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.jdbc.SqlErrors;
@@ -35,7 +35,6 @@ final class PatternSemaphoreCreator {
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
 
     private final RunContext run;
-    private final SemaphorePatterns patterns;
 
     private final BlockingQueue<Missing> queue = new LinkedBlockingQueue<>();
     private CompletableFuture<?> creation = CompletableFuture.completedFuture(true);
@@ -51,9 +50,8 @@ final class PatternSemaphoreCreator {
         }
     }
 
-    PatternSemaphoreCreator(RunContext run, SemaphorePatterns patterns) {
+    PatternSemaphoreCreator(RunContext run) {
         this.run = run;
-        this.patterns = patterns;
     }
 
     /**
@@ -68,9 +66,10 @@ final class PatternSemaphoreCreator {
         }
         List<Missing> missing = new ArrayList<>();
         unknown.names()
-                .forEach(name -> patterns.match(name)
-                        .ifPresent(match -> missing.add(new Missing(
-                                new PatternSemaphore(name, match.capacity(), match.pattern()),
+                .forEach(name -> run.settings
+                        .patternOf(name)
+                        .ifPresent(pattern -> missing.add(new Missing(
+                                new PatternSemaphore(name, pattern.getValue(), pattern.getKey()),
                                 new CompletableFuture<>()))));
         if (missing.size() < unknown.names().size()) {
             return null;
@@ -94,7 +93,8 @@ final class PatternSemaphoreCreator {
         if (known != null && System.nanoTime() - known.readAt() < READ_NAMES_EVERY.toNanos()) {
             return known.names();
         }
-        List<String> names = new ArrayList<>(patterns.capacities().keySet());
+        List<String> names =
+                new ArrayList<>(run.settings.get(SemaphoreSettings.PATTERNS).keySet());
         try {
             names.addAll(run.retry.call(() -> run.persistence.admin().names(MAX_NAMES)));
         } catch (RuntimeException failure) {
@@ -149,10 +149,11 @@ final class PatternSemaphoreCreator {
     private void createAtOnce(List<Missing> missing) {
         Map<String, PatternSemaphore> byName = new LinkedHashMap<>(); // in arrival order
         missing.forEach(each -> byName.putIfAbsent(each.name(), each.semaphore()));
+        int limit = run.settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
         // another JVM that creates one of them at the same time causes a duplicate key; the next attempt finds it
         AdminTransactions.Creation creation = run.retry.call(() -> run.persistence
                 .admin()
-                .createOfPatterns(byName.values(), patterns.maxSemaphores(), DatabaseSemaphoreMaintenance.SEMAPHORE));
+                .createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE));
         creation.created()
                 .forEach(created -> log.info(
                         "Created semaphore '{}' with capacity {} by the pattern '{}'",
@@ -163,7 +164,7 @@ final class PatternSemaphoreCreator {
             if (creation.beyondLimit().contains(each.name())) {
                 each.created()
                         .completeExceptionally(new PatternLimitExceededException(
-                                each.name(), each.semaphore().pattern(), patterns.maxSemaphores()));
+                                each.name(), each.semaphore().pattern(), limit));
             } else {
                 each.created().complete(Boolean.TRUE);
             }

@@ -60,7 +60,7 @@ final class Run extends RunContext {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
         quotas = new Quotas(this, releases);
-        patterns = new PatternSemaphoreCreator(this, configuration.patterns());
+        patterns = new PatternSemaphoreCreator(this);
         acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);
         maintenance = new DatabaseSemaphoreMaintenance(

@@ -3,7 +3,6 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.engine.batch.BatchLimits;
@@ -74,7 +73,6 @@ abstract class RunContext implements BatchObserver {
 
     record Configuration(
             SemaphoreSettings settings,
-            SemaphorePatterns patterns,
             ListenerNotifier listeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {

@@ -5,7 +5,6 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.support.CallerExceptions;
@@ -70,7 +69,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Creates an engine without patterns, listeners and owner liveness.
+     * Creates an engine without listeners and owner liveness.
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
@@ -83,7 +82,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @throws org.springframework.dao.DataAccessException if the database fails otherwise
      */
     public SemaphoreEngine(DataSource dataSource, SemaphoreSettings settings) {
-        this(dataSource, settings, SemaphorePatterns.NONE, List::of, List::of);
+        this(dataSource, settings, List::of, List::of);
     }
 
     /**
@@ -91,7 +90,6 @@ public final class SemaphoreEngine implements AutoCloseable {
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
-     * @param patterns the semaphores that are created on first use
      * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine. Called by threads
      *     of the library, too, so it must not wait. It supplies null while the listeners are not known yet: the first 1,000 events are
      *     kept until then
@@ -107,23 +105,21 @@ public final class SemaphoreEngine implements AutoCloseable {
     public SemaphoreEngine(
             DataSource dataSource,
             SemaphoreSettings settings,
-            SemaphorePatterns patterns,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness) {
-        this(dataSource, settings, patterns, semaphoreListeners, ownerLiveness, new DaemonThreads());
+        this(dataSource, settings, semaphoreListeners, ownerLiveness, new DaemonThreads());
     }
 
     SemaphoreEngine(
             DataSource dataSource,
             SemaphoreSettings settings,
-            SemaphorePatterns patterns,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {
         this(
                 dataSource,
                 new RunContext.Configuration(
-                        settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
+                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
                 script -> {},
                 Duration.ZERO,
                 admin -> {});
@@ -153,7 +149,6 @@ public final class SemaphoreEngine implements AutoCloseable {
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
-     * @param patterns the semaphores that are created on first use
      * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create them with
@@ -166,7 +161,6 @@ public final class SemaphoreEngine implements AutoCloseable {
     public static SemaphoreEngine inBackground(
             DataSource dataSource,
             SemaphoreSettings settings,
-            SemaphorePatterns patterns,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             Consumer<SchemaScript> tableCreation,
@@ -175,11 +169,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         return new SemaphoreEngine(
                 dataSource,
                 new RunContext.Configuration(
-                        settings,
-                        patterns,
-                        new ListenerNotifier(semaphoreListeners),
-                        ownerLiveness,
-                        new DaemonThreads()),
+                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, new DaemonThreads()),
                 tableCreation,
                 schemaWait,
                 onceOpen);

@@ -7,10 +7,10 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreInUseException;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
@@ -124,7 +124,7 @@ class DeletedSemaphoreIntegrationTests {
     void acquiresSucceedWhereAPatternCreatesItAgain() {
         String name = "pattern:deleted";
         PeakCounter inside = new PeakCounter();
-        try (Node creating = Node.on(cluster.schema(), SemaphorePatterns.NONE.withPattern("pattern:*", 1))) {
+        try (Node creating = Node.on(cluster.schema(), TestSettings.defaults().withPattern("pattern:*", 1))) {
             creating.semaphores().acquire(AcquireRequest.of(name)).release();
 
             Concurrently.run(6, Duration.ofSeconds(60), thread -> {

@@ -7,7 +7,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
@@ -57,7 +56,6 @@ class ErrorsIntegrationTests {
                                 .with(
                                         SemaphoreSettings.REUSE,
                                         PerSemaphore.all(Duration.ZERO).with("c", REUSE)),
-                        SemaphorePatterns.NONE,
                         () -> List.of(errors.listener()),
                         List::of,
                         new DaemonThreads())) {

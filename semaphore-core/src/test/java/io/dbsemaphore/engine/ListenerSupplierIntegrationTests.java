@@ -6,7 +6,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -30,7 +29,6 @@ class ListenerSupplierIntegrationTests {
                 SemaphoreEngine engine = new SemaphoreEngine(
                         schema.newPool(6),
                         TestSettings.defaults(),
-                        SemaphorePatterns.NONE,
                         () -> {
                             if (fails.get()) {
                                 throw new NoClassDefFoundError("a listener that does not link");

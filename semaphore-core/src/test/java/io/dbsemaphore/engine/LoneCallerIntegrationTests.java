@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.lang.management.ManagementFactory;
@@ -31,13 +30,8 @@ class LoneCallerIntegrationTests {
             }
         };
         try (TestDatabase.Schema schema = TestDatabase.create().migrate();
-                SemaphoreEngine engine = new SemaphoreEngine(
-                        schema.newPool(5),
-                        TestSettings.defaults(),
-                        SemaphorePatterns.NONE,
-                        List::of,
-                        List::of,
-                        threads)) {
+                SemaphoreEngine engine =
+                        new SemaphoreEngine(schema.newPool(5), TestSettings.defaults(), List::of, List::of, threads)) {
             engine.start();
             engine.admin().create("backup", 1);
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
@@ -31,7 +30,6 @@ class PatternCreationWaitIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final String GUARD = "dbsemaphore.maintenance";
-    private static final SemaphorePatterns PATTERNS = SemaphorePatterns.NONE.withPattern("made:*", 1);
 
     private static Schema schema;
     private static Node node;
@@ -42,11 +40,12 @@ class PatternCreationWaitIntegrationTests {
     @BeforeAll
     static void start() {
         schema = TestDatabase.create().migrate();
-        node = Node.on(schema, TestSettings.defaults(), PATTERNS);
+        node = Node.on(schema, TestSettings.defaults().withPattern("made:*", 1));
         impatient = Node.on(
                 schema,
-                TestSettings.defaults().with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(1)),
-                PATTERNS);
+                TestSettings.defaults()
+                        .withPattern("made:*", 1)
+                        .with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(1)));
         node.semaphores().acquire(AcquireRequest.of("made:first")).release();
         impatient.semaphores().acquire(AcquireRequest.of("made:second")).release();
     }

@@ -3,7 +3,6 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -29,7 +28,6 @@ class RepeatedTaskIntegrationTests {
                 SemaphoreEngine engine = SemaphoreEngine.inBackground(
                         schema.newPool(6),
                         TestSettings.defaults(),
-                        SemaphorePatterns.NONE,
                         List::of,
                         List::of,
                         script -> mayStart.join(),

@@ -3,7 +3,6 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.Slow;
@@ -138,14 +137,7 @@ class SchemaWaitIntegrationTests {
 
     private SemaphoreEngine start(Duration schemaWait) {
         return SemaphoreEngine.inBackground(
-                gate,
-                TestSettings.defaults(),
-                SemaphorePatterns.NONE,
-                List::of,
-                List::of,
-                script -> {},
-                schemaWait,
-                admin -> {});
+                gate, TestSettings.defaults(), List::of, List::of, script -> {}, schemaWait, admin -> {});
     }
 
     /** Of those that end from now on, the second has begun from now on. */

@@ -7,7 +7,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.Concurrently;
@@ -50,7 +49,6 @@ class SingleThreadListenerIntegrationTests {
                 SemaphoreEngine engine = new SemaphoreEngine(
                         pool,
                         TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, maxConnections),
-                        SemaphorePatterns.NONE,
                         () -> List.of(listener),
                         List::of)) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());

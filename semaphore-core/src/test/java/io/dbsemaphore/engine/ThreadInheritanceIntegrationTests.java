@@ -7,7 +7,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
@@ -75,8 +74,7 @@ class ThreadInheritanceIntegrationTests {
         SemaphoreSettings often =
                 TestSettings.defaults().with(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, Duration.ofMillis(100));
         StatementGate gate = new StatementGate(dataSource);
-        try (SemaphoreEngine engine =
-                new SemaphoreEngine(gate, often, SemaphorePatterns.NONE, List::of, List::of, threads)) {
+        try (SemaphoreEngine engine = new SemaphoreEngine(gate, often, List::of, List::of, threads)) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             engine.admin().create("s", 3);
             engine.start();

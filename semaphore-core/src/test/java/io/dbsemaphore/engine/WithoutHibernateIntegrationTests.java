@@ -8,13 +8,11 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -39,11 +37,7 @@ class WithoutHibernateIntegrationTests {
         schema = TestDatabase.create().migrate();
         HikariDataSource pool = schema.newPool(5);
         engine = new SemaphoreEngine(
-                pool,
-                TestSettings.instanceTimeout(LEASE),
-                new SemaphorePatterns(Map.of("tenant-*", 1), 100),
-                List::of,
-                List::of);
+                pool, TestSettings.instanceTimeout(LEASE).withPattern("tenant-*", 1), List::of, List::of);
         semaphores = new SemaphoreTemplate(engine.permitManager());
         engine.admin().create("backup", 1);
     }

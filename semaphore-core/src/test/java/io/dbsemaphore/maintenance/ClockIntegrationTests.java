@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -49,7 +48,7 @@ class ClockIntegrationTests {
     void isTheSameForJvmsInSixZones() {
         Map<String, ChildJvm> processes = new HashMap<>();
         try (Schema schema = TestDatabase.createForProcesses().migrate();
-                Node here = new Node(schema.newPool(3), Instances.inBatchesOf(800), SemaphorePatterns.NONE)) {
+                Node here = new Node(schema.newPool(3), Instances.inBatchesOf(800))) {
             here.admin().create("shared", 1);
             here.admin().create("many", ZONES.size());
             ZONES.forEach((zone, sessionZone) -> {
@@ -101,7 +100,7 @@ class ClockIntegrationTests {
         Instant databaseClock = Instant.parse("2031-03-30T01:30:00Z");
         try (Schema schema = TestDatabase.create().migrate();
                 HikariDataSource pool = ZonedProcess.pool(schema, "set timestamp = " + databaseClock.getEpochSecond());
-                Node instance = new Node(pool, Instances.inBatchesOf(800), SemaphorePatterns.NONE)) {
+                Node instance = new Node(pool, Instances.inBatchesOf(800))) {
             instance.admin().create("jobs", 3);
             AcquireRequest request =
                     AcquireRequest.of("jobs").withExternalId("a").withTtl(Duration.ofMinutes(10));

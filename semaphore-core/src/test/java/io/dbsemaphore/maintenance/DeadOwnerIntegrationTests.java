@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.Liveness;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.testing.LoggedWarnings;
@@ -45,7 +44,7 @@ class DeadOwnerIntegrationTests extends SweepFixture {
     @Test
     void waitsForTheGraceBetweenTheTwo() {
         Duration grace = Duration.ofMillis(1500);
-        Node careful = instances.start(Instances.maintenance(800, Duration.ofHours(24), grace), SemaphorePatterns.NONE);
+        Node careful = instances.start(Instances.maintenance(800, Duration.ofHours(24), grace));
         acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
         careful.judgeBy(always(Liveness.DEAD));
         long firstAsked = System.nanoTime();

@@ -3,7 +3,6 @@ package io.dbsemaphore.maintenance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.LoggedWarnings;
 import io.dbsemaphore.testing.node.Node;
 import java.util.List;
@@ -16,7 +15,7 @@ class HalfReleasedIntegrationTests extends SweepFixture {
 
     @Test
     void mendsMoreThanOneBatchOfWhatWasHalfReleased() {
-        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
+        Node narrow = instances.start(Instances.inBatchesOf(3));
         String wide = instances.semaphore(10);
         for (int i = 0; i < 10; i++) {
             holder.semaphores().acquire(AcquireRequest.of(wide).withTtl(AN_HOUR));

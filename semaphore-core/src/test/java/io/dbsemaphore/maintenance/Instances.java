@@ -3,7 +3,6 @@ package io.dbsemaphore.maintenance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.config.MaintenanceSettings;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -38,17 +37,11 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
     private static final AtomicInteger NAMED = new AtomicInteger();
 
     private final SemaphoreSettings maintenance;
-    private final SemaphorePatterns patterns;
     private final List<Node> started = new ArrayList<>();
     private @Nullable Schema schema;
 
     Instances(SemaphoreSettings maintenance) {
-        this(maintenance, SemaphorePatterns.NONE);
-    }
-
-    Instances(SemaphoreSettings maintenance, SemaphorePatterns patterns) {
         this.maintenance = maintenance;
-        this.patterns = patterns;
     }
 
     /** The default settings but for the size of the maintenance's batches, and without a schedule. */
@@ -67,8 +60,8 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
     @Override
     public void beforeAll(ExtensionContext context) {
         schema = TestDatabase.create().migrate();
-        start(maintenance, patterns);
-        start(maintenance, patterns);
+        start(maintenance);
+        start(maintenance);
     }
 
     @Override
@@ -111,8 +104,8 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
     }
 
     /** One more; it is closed with the others. */
-    Node start(SemaphoreSettings settings, SemaphorePatterns semaphorePatterns) {
-        Node instance = new Node(schema().newPool(12), settings, semaphorePatterns);
+    Node start(SemaphoreSettings settings) {
+        Node instance = new Node(schema().newPool(12), settings);
         started.add(instance);
         return instance;
     }

@@ -10,7 +10,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -26,7 +25,6 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -196,8 +194,7 @@ class LeastPrivilegeIntegrationTests {
     }
 
     private SemaphoreEngine engine() {
-        return new SemaphoreEngine(
-                pool, TestSettings.defaults(), new SemaphorePatterns(Map.of("made:*", 3), 10), List::of, List::of);
+        return new SemaphoreEngine(pool, TestSettings.defaults().withPattern("made:*", 3), List::of, List::of);
     }
 
     /** The SQL below this heading, as it stands in the documentation but for the names of database and user. */

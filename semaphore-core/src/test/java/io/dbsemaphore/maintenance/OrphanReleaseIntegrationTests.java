@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -53,7 +52,7 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
 
     @Test
     void releasesMoreThanOneBatch() {
-        Node inPairs = instances.start(Instances.inBatchesOf(2), SemaphorePatterns.NONE);
+        Node inPairs = instances.start(Instances.inBatchesOf(2));
         List<String> ids = Stream.generate(instances::externalId).limit(5).toList();
         ids.forEach(each -> {
             holder.semaphores().acquire(AcquireRequest.of(name).withExternalId(each));
@@ -98,8 +97,7 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
 
     @Test
     void takesNothingForStaleWhereThatIsSwitchedOff() {
-        Node willingToWait =
-                instances.start(Instances.maintenance(800, Duration.ZERO, Duration.ZERO), SemaphorePatterns.NONE);
+        Node willingToWait = instances.start(Instances.maintenance(800, Duration.ZERO, Duration.ZERO));
         acquire(AcquireRequest.of(name).withoutTtl());
         instances.renewedAgo(id, Duration.ofDays(4000));
 
@@ -174,7 +172,7 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
 
     @Test
     void endsAfterTheBatchInWhichItWasInterrupted() throws Exception {
-        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
+        Node narrow = instances.start(Instances.inBatchesOf(3));
         String wide = instances.semaphore(9);
         new Backlog(instances).addExpired(List.of(wide), 9);
         Pause firstBatch = narrow.gate().pauseAfterCommitOf("update permit_request");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.PatternLimitExceededException;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.measurement.Measured;
@@ -33,15 +33,16 @@ class PatternCreationIntegrationTests {
     private static final Duration LONG = Duration.ofSeconds(60);
 
     @RegisterExtension
-    static final Instances instances =
-            new Instances(Instances.inBatchesOf(800), patterns().withMaxSemaphores(100_000));
+    static final Instances instances = new Instances(patterns(100_000));
 
     private final Node first = instances.first();
     private final Node second = instances.second();
     private final String prefix = "many:" + instances.externalId() + ":";
 
-    private static SemaphorePatterns patterns() {
-        return SemaphorePatterns.NONE.withPattern("many:*", 1);
+    private static SemaphoreSettings patterns(int limit) {
+        return Instances.inBatchesOf(800)
+                .withPattern("many:*", 1)
+                .with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, limit);
     }
 
     @AfterEach
@@ -121,8 +122,8 @@ class PatternCreationIntegrationTests {
     @Test
     void areBoundedExactly() {
         int limit = (int) instances.number("select count(*) from semaphore where pattern is not null") + 50;
-        Node one = instances.start(Instances.inBatchesOf(800), patterns().withMaxSemaphores(limit));
-        Node other = instances.start(Instances.inBatchesOf(800), patterns().withMaxSemaphores(limit));
+        Node one = instances.start(patterns(limit));
+        Node other = instances.start(patterns(limit));
         List<String> names = names(120);
         List<CompletableFuture<PermitGrant>> results = new ArrayList<>(acquireAll(one, names.subList(0, 60)));
         results.addAll(acquireAll(other, names.subList(60, 120)));

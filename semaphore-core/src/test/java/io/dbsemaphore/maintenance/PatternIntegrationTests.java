@@ -8,7 +8,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Executed;
@@ -30,9 +30,11 @@ class PatternIntegrationTests {
     private static final Duration WEEK = Duration.ofDays(7);
 
     @RegisterExtension
-    static final Instances instances = new Instances(
-            Instances.inBatchesOf(800),
-            new SemaphorePatterns(Map.of("tenant:*", 3, "tenant:gold:*", 20, "*:paused", 0), 100));
+    static final Instances instances = new Instances(Instances.inBatchesOf(800)
+            .withPattern("tenant:*", 3)
+            .withPattern("tenant:gold:*", 20)
+            .withPattern("*:paused", 0)
+            .with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 100));
 
     private final Node first = instances.first();
     private final Node second = instances.second();
@@ -134,7 +136,9 @@ class PatternIntegrationTests {
 
     @Test
     void areBoundedInAll() {
-        Node narrow = instances.start(Instances.inBatchesOf(800), new SemaphorePatterns(Map.of("tenant:*", 3), 2));
+        Node narrow = instances.start(Instances.inBatchesOf(800)
+                .withPattern("tenant:*", 3)
+                .with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 2));
         narrow.semaphores().acquire(AcquireRequest.of(tenant));
         narrow.semaphores().acquire(AcquireRequest.of(tenant + "/b"));
         String declared = instances.semaphore(1);
@@ -173,7 +177,7 @@ class PatternIntegrationTests {
 
     @Test
     void areRemovedAlthoughABatchOfOlderOnesIsHeld() {
-        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
+        Node narrow = instances.start(Instances.inBatchesOf(3));
         for (int i = 0; i < 4; i++) {
             first.semaphores().acquire(AcquireRequest.of(tenant + "/held/" + i).withTtl(Duration.ofHours(1)));
         }

@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.node.Node;
@@ -28,7 +27,7 @@ final class ZonedProcess {
     public static void main(String[] arguments) throws IOException {
         try (Schema schema = TestDatabase.handedOver();
                 HikariDataSource pool = pool(schema, arguments[0]);
-                Node instance = new Node(pool, Instances.inBatchesOf(800), SemaphorePatterns.NONE);
+                Node instance = new Node(pool, Instances.inBatchesOf(800));
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             System.out.println("READY " + TimeZone.getDefault().getID());
             for (String line = in.readLine(); line != null; line = in.readLine()) {

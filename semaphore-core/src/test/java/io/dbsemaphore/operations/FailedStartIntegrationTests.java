@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
@@ -45,7 +44,6 @@ class FailedStartIntegrationTests {
             try (SemaphoreEngine engine = SemaphoreEngine.inBackground(
                     schema.newPool(4),
                     TestSettings.defaults(),
-                    SemaphorePatterns.NONE,
                     List::of,
                     List::of,
                     script -> {},

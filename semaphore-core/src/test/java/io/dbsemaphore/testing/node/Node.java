@@ -5,7 +5,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.OwnerLiveness;
@@ -50,26 +49,20 @@ public final class Node implements AutoCloseable {
 
     /** A node with listeners that hear everything before the recording one does. */
     public Node(DataSource dataSource, SemaphoreSettings settings, SemaphoreListener... listeners) {
-        this(dataSource, settings, SemaphorePatterns.NONE, listeners);
-    }
-
-    public Node(
-            DataSource dataSource, SemaphoreSettings settings, SemaphorePatterns patterns, SemaphoreListener... first) {
-        this(dataSource, null, settings, patterns, first);
+        this(dataSource, null, settings, listeners);
     }
 
     private Node(
             DataSource dataSource,
             @Nullable HikariDataSource ownPool,
             SemaphoreSettings settings,
-            SemaphorePatterns patterns,
             SemaphoreListener... first) {
         this.ownPool = ownPool;
         List<SemaphoreListener> listeners =
                 Stream.concat(Stream.of(first), Stream.of(events)).toList();
         connections = new BorrowedConnections(dataSource);
         gate = new StatementGate(connections);
-        engine = new SemaphoreEngine(gate, settings, patterns, () -> listeners, () -> judges);
+        engine = new SemaphoreEngine(gate, settings, () -> listeners, () -> judges);
         semaphores = new SemaphoreTemplate(engine.permitManager());
         transactionManager = new DataSourceTransactionManager(gate);
     }
@@ -81,16 +74,6 @@ public final class Node implements AutoCloseable {
 
     public static Node on(Schema schema, SemaphoreSettings settings, SemaphoreListener... first) {
         return owning(schema.newPool(6), settings, first);
-    }
-
-    /** A node that makes semaphores of these patterns, with a pool of six connections, which is closed with it. */
-    public static Node on(Schema schema, SemaphorePatterns patterns) {
-        return on(schema, TestSettings.defaults(), patterns);
-    }
-
-    public static Node on(Schema schema, SemaphoreSettings settings, SemaphorePatterns patterns) {
-        HikariDataSource pool = schema.newPool(6);
-        return new Node(pool, pool, settings, patterns);
     }
 
     /** A node whose pool does not wait long, so that neither does a test in which the database is away. */
@@ -109,7 +92,7 @@ public final class Node implements AutoCloseable {
     }
 
     private static Node owning(HikariDataSource pool, SemaphoreSettings settings, SemaphoreListener... first) {
-        return new Node(pool, pool, settings, SemaphorePatterns.NONE, first);
+        return new Node(pool, pool, settings, first);
     }
 
     public SemaphoreTemplate semaphores() {

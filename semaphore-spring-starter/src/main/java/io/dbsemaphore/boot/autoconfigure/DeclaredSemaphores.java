@@ -5,7 +5,7 @@ import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -100,7 +100,7 @@ final class DeclaredSemaphores {
      *
      * @throws SemaphoreConfigurationException for the first unknown name
      */
-    void checkAnnotatedNames(SemaphoreAdmin admin, SemaphorePatterns patterns, Stream<WithPermitsAdvisor> advisors) {
+    void checkAnnotatedNames(SemaphoreAdmin admin, SemaphoreSettings settings, Stream<WithPermitsAdvisor> advisors) {
         if (properties.aop().allowUnknownNames()) {
             return;
         }
@@ -108,7 +108,7 @@ final class DeclaredSemaphores {
         advisors.forEach(advisor -> methodsByName.putAll(advisor.literalNames()));
         methodsByName.entrySet().stream()
                 .filter(named -> !properties.semaphores().containsKey(named.getKey()))
-                .filter(named -> patterns.match(named.getKey()).isEmpty())
+                .filter(named -> settings.patternOf(named.getKey()).isEmpty())
                 .filter(named -> admin.find(named.getKey()).isEmpty())
                 .findFirst()
                 .ifPresent(unknown -> refuse(unknown, admin));

@@ -6,7 +6,6 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.boot.mutex.MutexRequests;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.OwnerLiveness;
@@ -66,7 +65,6 @@ public final class SemaphoreAutoConfiguration {
     SemaphoreEngine semaphoreEngine(
             SemaphoreProperties properties,
             SemaphoreSettings settings,
-            SemaphorePatterns patterns,
             DeclaredSemaphores declaredSemaphores,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<OwnPool> ownPool,
@@ -87,7 +85,6 @@ public final class SemaphoreAutoConfiguration {
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 settings,
-                patterns,
                 () -> listenerBeans.listeners,
                 () -> listenerBeans.ownerLiveness,
                 schemaWait.isZero()
@@ -124,21 +121,16 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    SemaphoreSettings semaphoreSettings(SemaphoreProperties properties, Environment environment) {
-        return SemaphoreConfigurationException.explaining(
+    SemaphoreSettings semaphoreSettings(
+            SemaphoreProperties properties, Environment environment, ObjectProvider<MutexRequests> mutexes) {
+        SemaphoreSettings settings = SemaphoreConfigurationException.explaining(
                 () -> properties.toSettings(environment, InstanceOwner.of(environment)));
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties, ObjectProvider<MutexRequests> mutexes) {
-        SemaphorePatterns patterns = SemaphoreConfigurationException.explaining(properties::toPatterns);
         for (MutexRequests mutex : mutexes) {
-            if (!patterns.capacities().containsKey(mutex.pattern())) {
-                patterns = patterns.withPattern(mutex.pattern(), 1);
+            if (!settings.get(SemaphoreSettings.PATTERNS).containsKey(mutex.pattern())) {
+                settings = settings.withPattern(mutex.pattern(), 1);
             }
         }
-        return patterns;
+        return settings;
     }
 
     @Bean
@@ -157,7 +149,7 @@ public final class SemaphoreAutoConfiguration {
     SmartInitializingSingleton annotatedNamesCheck(
             SemaphoreEngine engine,
             DeclaredSemaphores declaredSemaphores,
-            SemaphorePatterns patterns,
+            SemaphoreSettings settings,
             ObjectProvider<WithPermitsAdvisor> advisors,
             ConfigurableListableBeanFactory beanFactory) {
         return () -> {
@@ -169,7 +161,7 @@ public final class SemaphoreAutoConfiguration {
                     all.forEach(advisor -> advisor.getClassFilter().matches(type));
                 }
             }
-            declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, all.stream());
+            declaredSemaphores.checkAnnotatedNames(engine.admin(), settings, all.stream());
         };
     }
 

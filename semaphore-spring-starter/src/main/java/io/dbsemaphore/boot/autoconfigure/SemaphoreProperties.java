@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.config.PerSemaphore;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import java.time.Duration;
@@ -35,7 +34,6 @@ import org.springframework.util.StringUtils;
  *     warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
  * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of the semaphores
  *     that it creates, and optionally a 'reuse' time. If several match, the longest counts. A name that none matches is an error.
- * @param maxPatternSemaphores How many semaphores the patterns may create in all.
  * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory
  *     database only, 'always' or 'never'. It looks for them after everything that initializes the application's database, and never if a
  *     changelog of the application runs in the background or 'semaphore.schema-wait' is set.
@@ -51,7 +49,6 @@ record SemaphoreProperties(
         @DefaultValue Map<String, Declared> semaphores,
         @DefaultValue("keep") CapacityAtStart capacityAtStart,
         @DefaultValue Map<String, Declared> patterns,
-        @Nullable Integer maxPatternSemaphores,
         @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
         @Nullable Duration schemaWait,
         @DefaultValue Aop aop,
@@ -81,15 +78,6 @@ record SemaphoreProperties(
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
     }
 
-    /** @throws IllegalArgumentException when a pattern cannot work */
-    SemaphorePatterns toPatterns() {
-        SemaphorePatterns all = SemaphorePatterns.NONE;
-        for (Map.Entry<String, Declared> pattern : patterns.entrySet()) {
-            all = all.withPattern(pattern.getKey(), pattern.getValue().capacity());
-        }
-        return PropertyMapper.get().from(maxPatternSemaphores).to(all, SemaphorePatterns::withMaxSemaphores);
-    }
-
     /**
      * The settings of the engine: its defaults, changed by the properties, which are bound by the settings' own names.
      *
@@ -103,6 +91,7 @@ record SemaphoreProperties(
                     Object value = binder.bind(property, type).orElse(null);
                     return value instanceof String text && !StringUtils.hasText(text) ? null : value;
                 });
+        settings = settings.with(SemaphoreSettings.PATTERNS, values(patterns, Declared::capacity));
         settings = withEach(settings, SemaphoreSettings.FAIR, Declared::fair);
         settings = withEach(settings, SemaphoreSettings.MAX_HOLD, Declared::maxHold);
         settings = withEach(settings, SemaphoreSettings.WAIT_TIME, Declared::waitTime);

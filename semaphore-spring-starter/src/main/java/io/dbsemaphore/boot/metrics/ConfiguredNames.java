@@ -1,8 +1,9 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.util.Collection;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -20,14 +21,14 @@ final class ConfiguredNames {
 
     private final Set<String> declared;
     private final Set<String> all;
-    private final SemaphorePatterns patterns;
+    private final SemaphoreSettings settings;
 
-    ConfiguredNames(Set<String> declared, SemaphorePatterns patterns) {
+    ConfiguredNames(Set<String> declared, SemaphoreSettings settings) {
         this.declared = Set.copyOf(declared);
         all = new LinkedHashSet<>(declared);
-        all.addAll(patterns.capacities().keySet());
+        all.addAll(settings.get(SemaphoreSettings.PATTERNS).keySet());
         all.add(OTHER);
-        this.patterns = patterns;
+        this.settings = settings;
     }
 
     /** All values that the tag may have. */
@@ -38,7 +39,7 @@ final class ConfiguredNames {
     String of(String name) {
         return declared.contains(name)
                 ? name
-                : patterns.match(name).map(SemaphorePatterns.Match::pattern).orElse(OTHER);
+                : settings.patternOf(name).map(Map.Entry::getKey).orElse(OTHER);
     }
 
     /** The distinct tag values for these names, without the library's own maintenance semaphore. */

@@ -3,7 +3,7 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.micrometer.observation.Observation;
@@ -150,12 +150,12 @@ record InstrumentedPermitManager(
     static final class Instrumentation {
 
         @Bean
-        ConfiguredNames semaphoreConfiguredNames(Environment environment, SemaphorePatterns patterns) {
+        ConfiguredNames semaphoreConfiguredNames(Environment environment, SemaphoreSettings settings) {
             Set<String> declared = Binder.get(environment)
                     .bind("semaphore.semaphores", Bindable.mapOf(String.class, Object.class))
                     .map(Map::keySet)
                     .orElse(Set.of());
-            return new ConfiguredNames(declared, patterns);
+            return new ConfiguredNames(declared, settings);
         }
 
         @Bean

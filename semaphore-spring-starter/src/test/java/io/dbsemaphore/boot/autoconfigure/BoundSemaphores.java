@@ -14,11 +14,11 @@ import org.springframework.core.env.PropertySource;
 public record BoundSemaphores(Map<String, Integer> semaphores, Map<String, Integer> patterns) {
 
     public static BoundSemaphores of(PropertySource<?> source) {
-        SemaphoreProperties bound = new Binder(ConfigurationPropertySources.from(source))
-                .bind(
-                        "semaphore",
-                        Bindable.of(SemaphoreProperties.class),
-                        new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+        Binder binder = new Binder(ConfigurationPropertySources.from(source));
+        BindHandler handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT); // remembers what it has bound
+        SemaphorePropertiesFixture.settings()
+                .forEach(setting -> binder.bind(setting.property(), Bindable.of(String.class), handler));
+        SemaphoreProperties bound = binder.bind("semaphore", Bindable.of(SemaphoreProperties.class), handler)
                 .get();
         return new BoundSemaphores(capacities(bound.semaphores()), capacities(bound.patterns()));
     }

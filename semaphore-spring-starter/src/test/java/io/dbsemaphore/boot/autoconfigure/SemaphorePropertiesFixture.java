@@ -1,10 +1,10 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.config.MaintenanceSettings;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -33,7 +33,9 @@ abstract class SemaphorePropertiesFixture {
                 .flatMap(holder -> Stream.of(holder.getFields()))
                 .filter(field -> field.getType() == Setting.class)
                 .<Setting<?>>map(field -> (Setting<?>) ReflectionUtils.getField(field, null))
-                .filter(setting -> setting != SemaphoreSettings.REUSE && setting != SemaphoreSettings.WAIT_TIME);
+                .filter(setting -> !Set.of(
+                                SemaphoreSettings.REUSE, SemaphoreSettings.WAIT_TIME, SemaphoreSettings.PATTERNS)
+                        .contains(setting));
     }
 
     static SemaphoreSettings onlyOwner() {
@@ -47,11 +49,6 @@ abstract class SemaphorePropertiesFixture {
         SemaphoreSettings settings(SemaphoreProperties properties, Environment environment) {
             return SemaphoreConfigurationException.explaining(
                     () -> properties.toSettings(environment, "this instance"));
-        }
-
-        @Bean
-        SemaphorePatterns patterns(SemaphoreProperties properties) {
-            return SemaphoreConfigurationException.explaining(properties::toPatterns);
         }
     }
 }

@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import java.io.IOException;
@@ -61,7 +60,6 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
                     .allSatisfy(setting -> assertThat(documented.get(setting))
                             .as(setting.property())
                             .isEqualTo(onlyOwner().get(setting)));
-            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
         });
         assertThat(settings().map(Setting::property).filter(property -> !described.containsKey(property)))
                 .containsExactlyInAnyOrder("semaphore.owner", "semaphore.decision-timeout");

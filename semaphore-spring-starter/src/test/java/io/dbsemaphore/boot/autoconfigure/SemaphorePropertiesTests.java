@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.PerSemaphore;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import java.io.IOException;
@@ -33,7 +32,6 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                                     context.getBean(SemaphoreSettings.class).get(setting))
                             .as(setting.property())
                             .isEqualTo(onlyOwner().get(setting)));
-            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
             assertThat(properties.enabled()).isTrue();
             assertThat(properties.datasource()).isNull();
             assertThat(properties.semaphores()).isEmpty();
@@ -49,6 +47,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 Map.entry("semaphore.table-prefix", "app_"),
                 Map.entry("semaphore.max-attempts", 7),
                 Map.entry("semaphore.max-names-per-request", 9),
+                Map.entry("semaphore.max-pattern-semaphores", 10),
                 Map.entry("semaphore.max-batch-size", 11),
                 Map.entry("semaphore.max-connections", 2),
                 Map.entry("semaphore.pipelining", false),

@@ -7,7 +7,6 @@ import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,9 +26,8 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
 
     @Test
     void isRenewedBeyondTheMaximumHoldOfSemaphores() throws Exception {
-        SemaphoreSettings settings =
-                TestSettings.defaults().with(SemaphoreSettings.MAX_HOLD, PerSemaphore.all(Duration.ofSeconds(2)));
-        try (Node own = Node.on(schema, settings, PATTERNS)) {
+        SemaphoreSettings settings = PATTERNS.with(SemaphoreSettings.MAX_HOLD, PerSemaphore.all(Duration.ofSeconds(2)));
+        try (Node own = Node.on(schema, settings)) {
             DistributedLock lock = keptAlive(own).obtain(key);
             lock.lock();
 
@@ -56,9 +54,8 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
 
     @Test
     void saysThatATransactionIsOpenWhereThatIsRefused() {
-        SemaphoreSettings settings =
-                TestSettings.defaults().with(SemaphoreSettings.HOST_TRANSACTION, HostTransaction.REFUSE);
-        try (Node own = Node.on(schema, settings, PATTERNS)) {
+        SemaphoreSettings settings = PATTERNS.with(SemaphoreSettings.HOST_TRANSACTION, HostTransaction.REFUSE);
+        try (Node own = Node.on(schema, settings)) {
             DistributedLock lock = keptAlive(own).obtain(key);
 
             assertThatThrownBy(() -> own.transaction().executeWithoutResult(status -> lock.lock()))

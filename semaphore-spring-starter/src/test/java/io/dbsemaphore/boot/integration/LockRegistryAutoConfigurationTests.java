@@ -7,8 +7,9 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexRequests;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,8 @@ class LockRegistryAutoConfigurationTests {
     void isOffUnlessAskedFor() {
         host.run(context -> {
             assertThat(context).hasSingleBean(SemaphoreTemplate.class).doesNotHaveBean(LockRegistry.class);
-            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
+            assertThat(context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.PATTERNS))
+                    .isEmpty();
         });
     }
 
@@ -112,9 +114,8 @@ class LockRegistryAutoConfigurationTests {
                         "semaphore.adapters.spring-integration.prefix=locks/",
                         "semaphore.patterns.[locks/*].capacity=3")
                 .run(context -> assertThat(
-                                context.getBean(SemaphorePatterns.class).match("locks/orders"))
-                        .hasValueSatisfying(
-                                match -> assertThat(match.capacity()).isEqualTo(3)));
+                                context.getBean(SemaphoreSettings.class).patternOf("locks/orders"))
+                        .contains(Map.entry("locks/*", 3)));
     }
 
     @Test

@@ -2,9 +2,10 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.boot.mutex.MutexRequests;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.List;
@@ -19,8 +20,8 @@ abstract class LockRegistryFixture {
     static final String PREFIX = "lock:";
     static final Duration TTL = Duration.ofSeconds(30);
     static final Duration SHORT = Duration.ofSeconds(1);
-    static final SemaphorePatterns PATTERNS =
-            SemaphorePatterns.NONE.withPattern(PREFIX + "*", 1).withMaxSemaphores(10_000);
+    static final SemaphoreSettings PATTERNS =
+            TestSettings.defaults().withPattern(PREFIX + "*", 1).with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 10_000);
 
     static Schema schema;
     static Node node;

@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.node.Node;
@@ -119,7 +120,7 @@ class RememberedLocksIntegrationTests extends LockRegistryFixture {
         Lock held = other.obtain(key);
         held.lock();
         int limit = node.admin().list().size() + 2;
-        try (Node limited = Node.on(schema, PATTERNS.withMaxSemaphores(limit))) {
+        try (Node limited = Node.on(schema, PATTERNS.with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, limit))) {
             SemaphoreLockRegistry locks = registry(limited, TTL, 256);
             for (int i = 0; i < 5; i++) {
                 use(locks, key + i);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.PerSemaphore;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
@@ -23,15 +22,15 @@ import org.junit.jupiter.api.Test;
 class ReusedLockIntegrationTests {
 
     private static final String PREFIX = "lock:";
-    private static final SemaphorePatterns PATTERNS =
-            SemaphorePatterns.NONE.withPattern(PREFIX + "*", 1).withMaxSemaphores(10_000);
 
     private final Schema schema = TestDatabase.create().migrate();
-    private final Node node = Node.on(schema, settings(), PATTERNS);
-    private final Node otherNode = Node.on(schema, settings(), PATTERNS);
+    private final Node node = Node.on(schema, settings());
+    private final Node otherNode = Node.on(schema, settings());
 
     private static SemaphoreSettings settings() {
         return TestSettings.defaults()
+                .withPattern(PREFIX + "*", 1)
+                .with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 10_000)
                 .with(
                         SemaphoreSettings.REUSE,
                         PerSemaphore.all(Duration.ZERO).with(PREFIX + "*", Duration.ofSeconds(2)));

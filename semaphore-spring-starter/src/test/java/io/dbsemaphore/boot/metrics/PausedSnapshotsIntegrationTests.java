@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.OrdersHost;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
@@ -46,7 +45,6 @@ class PausedSnapshotsIntegrationTests {
                 SemaphoreEngine engine = SemaphoreEngine.inBackground(
                         database.newPool(6),
                         SemaphoreSettings.defaults(),
-                        SemaphorePatterns.NONE,
                         List::of,
                         List::of,
                         script -> mayStart.join(),
@@ -54,7 +52,7 @@ class PausedSnapshotsIntegrationTests {
                         admin -> admin.create("orders", 1));
                 PermitSnapshots snapshots = new PermitSnapshots(
                         engine.admin(),
-                        new ConfiguredNames(Set.of("orders"), SemaphorePatterns.NONE),
+                        new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults()),
                         Duration.ofHours(1),
                         engine::every,
                         System::nanoTime)) {

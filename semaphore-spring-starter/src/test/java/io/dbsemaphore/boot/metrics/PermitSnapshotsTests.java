@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -208,7 +208,7 @@ class PermitSnapshotsTests {
     }
 
     private static ConfiguredNames names() {
-        return new ConfiguredNames(Set.of("orders"), SemaphorePatterns.NONE);
+        return new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults());
     }
 
     /** Answers that 2 of 3 are held. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.PerSemaphore;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
@@ -20,7 +19,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 class ReusedGrantMetersIntegrationTests {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final ConfiguredNames names = new ConfiguredNames(Set.of("orders"), SemaphorePatterns.NONE);
+    private final ConfiguredNames names = new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults());
 
     @Test
     void countReusesBesideGrants() {

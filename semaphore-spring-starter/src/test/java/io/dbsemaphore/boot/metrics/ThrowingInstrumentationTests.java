@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.micrometer.core.instrument.Meter;
@@ -30,7 +30,7 @@ class ThrowingInstrumentationTests {
     private static final AcquireRequest REQUEST = AcquireRequest.of("orders");
 
     private final AcquireResult refusal = new AcquireResult.Unavailable(List.of(), Duration.ZERO);
-    private final ConfiguredNames names = new ConfiguredNames(Set.of("orders"), SemaphorePatterns.NONE);
+    private final ConfiguredNames names = new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults());
 
     private enum Moment {
         START,

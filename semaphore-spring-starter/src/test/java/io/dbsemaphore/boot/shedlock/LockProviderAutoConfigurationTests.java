@@ -6,7 +6,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexRequests;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,7 +43,8 @@ class LockProviderAutoConfigurationTests {
     void isOffUnlessAskedFor() {
         host.run(context -> {
             assertThat(context).hasSingleBean(SemaphoreTemplate.class).doesNotHaveBean(LockProvider.class);
-            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
+            assertThat(context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.PATTERNS))
+                    .isEmpty();
         });
     }
 

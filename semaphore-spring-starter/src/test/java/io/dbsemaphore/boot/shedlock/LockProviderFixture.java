@@ -1,9 +1,10 @@
 package io.dbsemaphore.boot.shedlock;
 
 import io.dbsemaphore.admin.PermitHolder;
-import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,7 +14,7 @@ import java.util.List;
 final class LockProviderFixture implements AutoCloseable {
 
     private static final String PREFIX = "shedlock:";
-    private static final SemaphorePatterns PATTERNS = SemaphorePatterns.NONE.withPattern(PREFIX + "*", 1);
+    private static final SemaphoreSettings PATTERNS = TestSettings.defaults().withPattern(PREFIX + "*", 1);
 
     private final Schema schema = TestDatabase.create().migrate();
     private final Node node = node();

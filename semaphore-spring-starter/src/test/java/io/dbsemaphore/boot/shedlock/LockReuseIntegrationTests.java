@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.shedlock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.config.PerSemaphore;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
@@ -25,14 +24,14 @@ import org.junit.jupiter.api.Test;
 class LockReuseIntegrationTests {
 
     private static final String PREFIX = "shedlock:";
-    private static final SemaphorePatterns PATTERNS = SemaphorePatterns.NONE.withPattern(PREFIX + "*", 1);
 
     private final Schema schema = TestDatabase.create().migrate();
-    private final Node node = Node.on(schema, settings(), PATTERNS);
-    private final Node other = Node.on(schema, settings(), PATTERNS);
+    private final Node node = Node.on(schema, settings());
+    private final Node other = Node.on(schema, settings());
 
     private static SemaphoreSettings settings() {
         return TestSettings.defaults()
+                .withPattern(PREFIX + "*", 1)
                 .with(
                         SemaphoreSettings.REUSE,
                         PerSemaphore.all(Duration.ZERO).with(PREFIX + "*", Duration.ofSeconds(10)));
