@@ -253,7 +253,7 @@ final class AcquireService {
 
         private void leave(PermitGrant grant) {
             if (acquire.command().externalIdGiven() && grant instanceof GrantHandle handle) {
-                releases.leave(acquire, handle.state());
+                releases.leave(acquire, handle);
                 return;
             }
             grant.close();

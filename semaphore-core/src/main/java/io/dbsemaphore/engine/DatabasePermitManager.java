@@ -135,6 +135,9 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
         if (!renewed) {
             throw lost(run, handle);
         }
+        if (run.held.holds(handle.state())) {
+            run.keepAlive.watch(handle); // it may have had no time to live before
+        }
     }
 
     @Override

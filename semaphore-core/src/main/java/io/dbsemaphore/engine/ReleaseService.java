@@ -127,11 +127,14 @@ final class ReleaseService {
      * Ends a grant with an external id whose caller left before it received the grant. Another caller that got the grant by the same id
      * keeps it. If several callers have left, it is kept alive no longer, and held until its time to live has passed: another JVM may have it.
      */
-    void leave(Acquire acquire, HeldGrant state) {
+    void leave(Acquire acquire, GrantHandle handle) {
+        HeldGrant state = handle.state();
         if (state.leftByLast()) {
             boolean unused = state.claimEnd();
             GrantHandle unusedToo = end(state);
             var unusedOutcome = run.background.undo(acquire);
+        } else {
+            run.keepAlive.leave(handle);
         }
     }
 

@@ -55,6 +55,9 @@ abstract class RunContext implements BatchObserver {
     /** Threads of that pool which completions cannot occupy. */
     final Executor listenerThreads;
 
+    /** Separate, since there may be an event for each transaction that fails, and losses must not wait for these. */
+    final Executor retryListenerThreads;
+
     final Executor completions;
     final SemaphoreSettings settings;
     final EngineDatabase database;
@@ -91,6 +94,7 @@ abstract class RunContext implements BatchObserver {
         scheduler = threads.scheduler("semaphore-scheduler");
         applicationThreads = threads.cachedPool("semaphore-application", END_THREADS_AFTER);
         listenerThreads = new LimitedExecutor(applicationThreads, MAX_LISTENERS);
+        retryListenerThreads = new LimitedExecutor(applicationThreads, 1);
         completions = new LimitedExecutor(applicationThreads, MAX_COMPLETIONS);
         settings = configuration.settings();
         listeners = configuration.listeners();
@@ -137,7 +141,7 @@ abstract class RunContext implements BatchObserver {
                         threads,
                         scheduler,
                         databaseThreads(),
-                        listenerThreads,
+                        retryListenerThreads,
                         database.channel()),
                 limits,
                 database.certifiesWrites());

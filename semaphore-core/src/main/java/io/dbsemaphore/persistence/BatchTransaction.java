@@ -82,7 +82,7 @@ import org.slf4j.LoggerFactory;
  * short. A release of many requests does not wait: it leaves out those with a locked permit. PostgreSQL does that in one statement.
  * MySQL is sent a lock together with the release; it is refused if one of the permits is locked, which is rare; then nothing has been
  * changed, and the release begins again by looking for the permits that are not locked. If the driver does not pipeline, it begins
- * with that.
+ * with that. A request that is locked all the same is waited for once; the next attempt leaves it out like a locked permit.
  */
 public final class BatchTransaction {
 
@@ -120,7 +120,7 @@ public final class BatchTransaction {
                 return decide(batch, queueRelease(batch.releases()));
             } catch (RuntimeException failure) {
                 requireRefusal(batch.releases(), failure);
-                return decide(batch, queueReleaseOfUnlocked(batch.releases()));
+                return decide(batch, queueReleaseOfUnlocked(batch.releases(), false));
             }
         });
     }
@@ -368,14 +368,17 @@ public final class BatchTransaction {
      * @param permitIds the ids of the permits of each request, by its id
      * @param waits whether to wait for permits that another transaction has locked, which is for one request only; otherwise requests
      *     with such permits are left out
+     * @param blocked whether an attempt before has found rows locked: requests that are locked themselves are left out, too
      */
-    public BatchResult release(SortedMap<Long, List<Long>> permitIds, boolean waits) {
+    public BatchResult release(SortedMap<Long, List<Long>> permitIds, boolean waits, boolean blocked) {
         Supplier<Set<Long>> released;
         try {
-            released = transaction.execute(() -> waits ? queueWaitingRelease(permitIds) : queueRelease(permitIds));
+            released = transaction.execute(() -> waits
+                    ? queueWaitingRelease(permitIds)
+                    : blocked ? queueReleaseOfUnlocked(permitIds, true) : queueRelease(permitIds));
         } catch (RuntimeException failure) {
             requireRefusal(permitIds, failure);
-            released = transaction.execute(() -> queueReleaseOfUnlocked(permitIds));
+            released = transaction.execute(() -> queueReleaseOfUnlocked(permitIds, false));
         }
         Set<Long> others = new TreeSet<>(permitIds.keySet());
         others.removeAll(released.get());
@@ -412,7 +415,7 @@ public final class BatchTransaction {
             return Set::of;
         }
         if (!tables.sql().isPipelined()) {
-            return queueReleaseOfUnlocked(permitIds);
+            return queueReleaseOfUnlocked(permitIds, false);
         }
         Set<Long> all = PermitTable.idsOf(permitIds);
         if (requests.releasesSkipLocked()) {
@@ -434,8 +437,11 @@ public final class BatchTransaction {
     }
 
     /** Takes one more round trip, to lock the permits that no other transaction has locked. */
-    private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
+    private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds, boolean skipsRequests) {
         SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
+        if (skipsRequests && !unlocked.isEmpty()) {
+            unlocked.keySet().retainAll(requests.lockSkipLocked(unlocked.keySet()));
+        }
         tables.queueRelease(unlocked);
         Set<Long> released = unlocked.keySet();
         return () -> released;

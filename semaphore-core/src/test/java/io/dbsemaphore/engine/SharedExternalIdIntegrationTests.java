@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -205,6 +206,53 @@ class SharedExternalIdIntegrationTests {
                             .semaphores()
                             .tryAcquire(AcquireRequest.of(name).withWaitTime(SOON)))
                     .isPresent();
+        }
+    }
+
+    /** The grant of the holder has a time to live; that of the repetition was to be kept alive. */
+    @Test
+    void aCancelledRepetitionDoesNotKeepTheGrantAlive() throws Exception {
+        AcquireRequest brief = request.withTtl(Duration.ofSeconds(2));
+        afterACancelledRepetition(
+                brief,
+                brief.withKeepAlive(true),
+                holder -> assertThat(cluster.node(0)
+                                .semaphores()
+                                .tryAcquire(AcquireRequest.of(name).withWaitTime(SOON)))
+                        .isPresent());
+    }
+
+    @Test
+    void aCancelledRepetitionDoesNotShortenTheMaximumHold() throws Exception {
+        AcquireRequest brief = request.withTtl(Duration.ofSeconds(1)).withKeepAlive(true);
+        afterACancelledRepetition(brief, brief.withMaxHold(Duration.ofSeconds(2)), holder -> {
+            Awaitility.await("longer than the maximum hold of the repetition")
+                    .pollDelay(Duration.ofSeconds(4))
+                    .until(() -> true);
+            assertThat(holder.isHeld()).isTrue();
+        });
+    }
+
+    /** In one instance: the caller that repeats the acquire leaves when its grant is registered. */
+    private void afterACancelledRepetition(
+            AcquireRequest request, AcquireRequest repetition, Consumer<PermitGrant> action) {
+        CountDownLatch both = new CountDownLatch(2);
+        SemaphoreListener slowForTheSecond = new SemaphoreListener() {
+            @Override
+            public void acquired(Acquired event) {
+                both.countDown();
+                if (both.getCount() == 0) {
+                    await(goOn);
+                }
+            }
+        };
+        try (Node node = Node.on(cluster.schema(), TestSettings.defaults(), slowForTheSecond)) {
+            PermitGrant holder = node.semaphores().acquire(request);
+            CompletableFuture<PermitGrant> left = node.semaphores().acquireAsync(repetition);
+            await(both);
+            assertThat(left.cancel(true)).isTrue();
+            goOn.countDown();
+            action.accept(holder);
         }
     }
 

@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,6 +62,39 @@ class SingleThreadListenerIntegrationTests {
 
             assertThat(released.get(WAIT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
             second.release();
+        }
+    }
+
+    /** There may be one for each transaction that fails. */
+    @Test
+    void aListenerOfRetriesDelaysNoReportOfALoss() throws Exception {
+        SemaphoreListener slow = new SemaphoreListener() {
+            @Override
+            public void retried(Retried event) {
+                try {
+                    TimeUnit.MILLISECONDS.sleep(300); // as one that calls a remote service
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        };
+        try (Schema schema = TestDatabase.create().migrate();
+                Node node = Node.on(schema, TestSettings.defaults(), slow)) {
+            PermitGrant grant = node.semaphores()
+                    .acquire(AcquireRequest.of(node.semaphore(1)).withTtl(Duration.ofMillis(3500)));
+            for (int i = 0; i < 200; i++) {
+                node.gate().failBefore("insert into permit_request", new SQLException("deadlock", "40001", 1213));
+            }
+            CompletableFuture<PermitGrant> conflicts = node.semaphores()
+                    .acquireAsync(AcquireRequest.of(node.semaphore(1)).withWaitTime(Duration.ofMinutes(1)));
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !grant.isHeld());
+
+            Awaitility.await("the report")
+                    .atMost(Duration.ofSeconds(2))
+                    .until(() -> node.events().subjects("lost").contains(grant.externalId()));
+
+            node.gate().clear();
+            conflicts.join().release();
         }
     }
 

@@ -49,6 +49,20 @@ class LossIntegrationTests {
         assertThat(node.events().of("lost")).containsExactly(toldHere(grant));
     }
 
+    @Test
+    void isToldWhenAGrantExpiresThatGotItsTimeToLiveLater() {
+        PermitGrant grant = node.semaphores()
+                .acquire(AcquireRequest.of(node.semaphore(1)).withoutTtl())
+                .renew(Duration.ofSeconds(1));
+
+        Awaitility.await("the report")
+                .atMost(SOON)
+                .until(() -> !node.events().of("lost").isEmpty());
+
+        assertThat(grant.isHeld()).isFalse();
+        assertThat(node.events().subjects("lost")).containsExactly(grant.externalId());
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void isToldWhenACheckFindsIt(boolean keptAlive) {

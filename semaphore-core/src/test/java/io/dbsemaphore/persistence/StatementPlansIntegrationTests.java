@@ -124,6 +124,6 @@ class StatementPlansIntegrationTests {
         grants.forEach(grant -> permitIds.put(
                 grant.requestId(),
                 grant.permits().stream().map(StoredPermit::id).toList()));
-        return persistence.batches().release(permitIds, false).released().keySet();
+        return persistence.batches().release(permitIds, false, false).released().keySet();
     }
 }

@@ -56,7 +56,7 @@ public final class GroupCommit implements AutoCloseable {
      * @param scheduler waits for deadlines; never blocks
      * @param database runs the batches and the polls
      * @param nobody this instance, while nobody waits
-     * @param listenerThreads may be blocked by listeners, which may release a grant
+     * @param retryListenerThreads may be blocked by listeners of retries, which may release a grant
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
@@ -70,7 +70,7 @@ public final class GroupCommit implements AutoCloseable {
             DaemonThreads threads,
             ScheduledExecutorService scheduler,
             DatabaseThreads database,
-            Executor listenerThreads,
+            Executor retryListenerThreads,
             @Nullable ReleaseChannel channel) {}
 
     /**
@@ -232,7 +232,11 @@ public final class GroupCommit implements AutoCloseable {
         }
         BatchResult result;
         try {
-            result = with.transaction().release(Release.permitIds(batch.releases()), batch.isWaiting());
+            result = with.transaction()
+                    .release(
+                            Release.permitIds(batch.releases()),
+                            batch.isWaiting(),
+                            batch.releases().get(0).isBlocked());
         } catch (RuntimeException | Error failure) {
             failed(batch, failure, true);
             return;
@@ -267,7 +271,7 @@ public final class GroupCommit implements AutoCloseable {
         if (batch.members().stream().anyMatch(acquire -> !acquire.answer().isDone())
                 || batch.releases().stream()
                         .anyMatch(release -> !release.answer().isDone())) {
-            with.listenerThreads() // a release by a listener would wait for the batch that tells of its failure
+            with.retryListenerThreads() // a release by a listener would wait for the batch that tells of its failure
                     .execute(() -> with.listeners()
                             .tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
         }

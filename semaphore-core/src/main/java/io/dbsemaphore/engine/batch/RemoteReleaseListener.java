@@ -65,7 +65,9 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
 
     /** Begins to listen, because a caller waits. */
     void begin() {
-        begun.release();
+        if (begun.availablePermits() == 0) {
+            begun.release();
+        }
     }
 
     /** Waits, for a bounded time, until the connection is returned. */

@@ -373,9 +373,12 @@ final class Settlement {
         if (failure instanceof CommitOutcomeUnknownException) {
             release.setOutcomeUnknown();
         }
-        boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
+        boolean locked = SqlErrors.isLockWait(failure) // Connector/J gives it the state of a deadlock
+                || (SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure));
         if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
-            release.isolate();
+            if (!locked) {
+                release.isolate();
+            }
             tryAgain(release, locked ? release.block() : Duration.ZERO);
         } else if (locked) {
             releaseLocked(release, failure);

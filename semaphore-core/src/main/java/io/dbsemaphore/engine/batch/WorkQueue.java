@@ -111,21 +111,19 @@ final class WorkQueue {
 
     /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
     synchronized long nanosToWork() {
+        long toChange =
+                Math.min(nanosToStall(), backOff.nanosToEnd()); // first: none of them may end unnoticed in between
         if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
             return 0L;
         }
         // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
-        return ready.size() == 0
-                ? Long.MAX_VALUE
-                : Math.min(nanosToStall(), Math.min(ready.nanosToReady(), backOff.nanosToEnd()));
+        return ready.size() == 0 ? Long.MAX_VALUE : Math.min(toChange, ready.nanosToReady());
     }
 
     /** The time until a batch that waits for a row lock stops keeping its other semaphores from further batches. */
     private long nanosToStall() {
         long now = clock.now();
         return inFlight.stream()
-                .filter(batch -> batch.isWaiting()
-                        && batch.names().size() > batch.awaited().size())
                 .mapToLong(batch -> batch.nanosToStall(now))
                 .filter(nanos -> nanos > 0)
                 .min()

@@ -129,8 +129,13 @@ public final class KeepAlive implements AutoCloseable {
      */
     public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
         ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold);
-        byRequest.put(kept.requestId(), kept);
+        byRequest.compute(kept.requestId(), (requestId, known) -> kept.replacing(known));
         beginTurns();
+    }
+
+    /** Goes on as before the acquire whose caller has left without this handle, since another caller has the grant. */
+    public void leave(GrantHandle left) {
+        byRequest.computeIfPresent(left.stored().requestId(), (requestId, kept) -> kept.without(left));
     }
 
     /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
@@ -520,6 +525,9 @@ public final class KeepAlive implements AutoCloseable {
 
         private @Nullable Deadline lookedAt;
 
+        /** That of the acquire before, of the same grant. */
+        private @Nullable ScheduledRenewal replaced;
+
         /** @param maxHold until when it is renewed; null if it is not */
         ScheduledRenewal(
                 HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, @Nullable Deadline maxHold) {
@@ -527,6 +535,18 @@ public final class KeepAlive implements AutoCloseable {
             this.handle = handle;
             this.maxHold = maxHold;
             this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
+        }
+
+        ScheduledRenewal replacing(@Nullable ScheduledRenewal known) {
+            if (known != null && known.state == state) {
+                known.replaced = null; // one is enough: a caller rarely leaves without its grant
+                replaced = known;
+            }
+            return this;
+        }
+
+        ScheduledRenewal without(GrantHandle left) {
+            return replaced != null && handle() == left ? replaced : this;
         }
 
         /** The handle of its user; null if nobody uses it. */

@@ -224,6 +224,51 @@ class BatchingIntegrationTests {
         assertThat(Duration.ofNanos(longest)).isLessThan(Duration.ofMillis(900));
     }
 
+    /** Another caller of both semaphores is before it. */
+    @Test
+    void servesALoneCallerOfAFreeSemaphoreWhenTheBatchBeforeItStallsAtALockedRow() throws Exception {
+        String locked = cluster.semaphore(10);
+        String free = cluster.semaphore(10);
+        List<FutureTask<PermitGrant>> stalled = new ArrayList<>();
+        Duration taken;
+        try (RowLock lock = cluster.lock(locked)) {
+            stalled.add(start(AcquireRequest.of(locked).withWaitTime(WAIT_TIME)));
+            TimeUnit.MILLISECONDS.sleep(100);
+            stalled.add(start(AcquireRequest.of(locked, free).withWaitTime(WAIT_TIME)));
+            taken = timeToAcquire(free);
+        }
+        for (FutureTask<PermitGrant> each : stalled) {
+            Concurrently.get(each).release();
+        }
+        assertThat(taken).isLessThan(Duration.ofMillis(600)); // a statement waits for a second
+    }
+
+    @Test
+    void servesALoneCallerOfAFreeSemaphoreWhenTheCommitOfTheBatchBeforeItHangs() throws Exception {
+        String slow = cluster.semaphore(10);
+        String free = cluster.semaphore(10);
+        List<FutureTask<PermitGrant>> stalled = new ArrayList<>();
+        Pause commit = gate.pauseBeforeCommitOf(INSERT);
+        stalled.add(start(AcquireRequest.of(slow).withWaitTime(WAIT_TIME)));
+        commit.awaitReached(SOON);
+        stalled.add(start(AcquireRequest.of(slow, free).withWaitTime(WAIT_TIME)));
+
+        Duration taken = timeToAcquire(free);
+
+        commit.open();
+        for (FutureTask<PermitGrant> each : stalled) {
+            Concurrently.get(each).release();
+        }
+        assertThat(taken).isLessThan(Duration.ofSeconds(1));
+    }
+
+    private Duration timeToAcquire(String name) throws InterruptedException {
+        TimeUnit.MILLISECONDS.sleep(50); // the callers before are in the queue
+        long begun = System.nanoTime();
+        node.semaphores().acquire(AcquireRequest.of(name)).release();
+        return Duration.ofNanos(System.nanoTime() - begun);
+    }
+
     @Test
     void throwsExceptionsWithTheStackTraceOfTheCaller() {
         String name = cluster.semaphore(1);

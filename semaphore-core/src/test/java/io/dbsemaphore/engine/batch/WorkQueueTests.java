@@ -201,7 +201,7 @@ class WorkQueueTests extends WorkQueueFixture {
     }
 
     @Test
-    void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
+    void hasNoWorkUntilTheBatchStallsWhereAPauseEndsWhileItIsInFlight() {
         pausing.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
         Settlement.Result unused = pausing.finishFailed(
                 pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
@@ -212,7 +212,8 @@ class WorkQueueTests extends WorkQueueFixture {
 
         assertThat(inFlight.members()).hasSize(1);
         assertThat(pause).isPositive();
-        assertThat(pausing.nanosToWork()).isEqualTo(Long.MAX_VALUE);
+        assertThat(Duration.ofNanos(pausing.nanosToWork() + pause))
+                .isBetween(Duration.ofMillis(250), Duration.ofMillis(251));
         assertThat(pausing.take(true, false).members()).isEmpty();
     }
 
@@ -232,6 +233,53 @@ class WorkQueueTests extends WorkQueueFixture {
         now.addAndGet(toStall);
         assertThat(stalling.nanosToWork()).isZero();
         assertThat(stalling.take(true, false).members()).containsExactly(kept);
+    }
+
+    @ParameterizedTest(name = "takes releases: {0}")
+    @ValueSource(booleans = {false, true}) // then it waits for no row
+    void hasWorkWhenABatchStallsBehindWhichASemaphoreIsReserved(boolean takesReleases) {
+        WorkQueue stalling = queue(3, 500, clock);
+        stalling.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
+        Batch inFlight = stalling.take(true, takesReleases);
+        stalling.add(acquire(command(Map.of("backup", 1, "copy", 1)), true, Deadline.NEVER, clock));
+        Acquire free = acquire(command(Map.of("copy", 1)), true, Deadline.NEVER, clock);
+        stalling.add(free);
+
+        long toStall = stalling.nanosToWork();
+
+        assertThat(inFlight.isWaiting()).isEqualTo(!takesReleases);
+        assertThat(Duration.ofNanos(toStall)).isBetween(Duration.ofMillis(250), Duration.ofMillis(251));
+        now.addAndGet(toStall);
+        assertThat(stalling.nanosToWork()).isZero();
+        assertThat(stalling.take(true, false).members()).containsExactly(free);
+    }
+
+    @Test
+    void looksAgainAfterAPauseThatEndsDuringTheLook() {
+        for (int nanos = 0; nanos < 30; nanos++) {
+            long pause = nanos;
+            QueueClock ticking = new QueueClock(now::incrementAndGet, bound -> Math.min(pause, bound - 1));
+            WorkQueue conflicting = queue(2, 500, ticking);
+            conflicting.add(acquire(command(BACKUP), false, Deadline.NEVER, ticking));
+            Settlement.Result unused = conflicting.finishFailed(conflicting.take(true, false), deadlock, true);
+
+            assertThat(conflicting.nanosToWork()).as("a pause of %d ns", nanos).isLessThan(Long.MAX_VALUE);
+        }
+    }
+
+    @Test
+    void looksAgainAtABatchThatStallsDuringTheLook() {
+        QueueClock ticking = new QueueClock(now::incrementAndGet, bound -> bound - 1);
+        for (int before = 0; before < 40; before++) {
+            WorkQueue stalling = queue(3, 500, ticking);
+            stalling.add(acquire(command(Map.of("backup", 1, "copy", 1)), true, Deadline.NEVER, ticking));
+            end(stalling, stalling.take(true, false), Map.of(), new GrantOutcome.Postponed("copy"));
+            Batch waitsForCopy = stalling.take(true, false);
+            stalling.add(acquire(command(BACKUP), true, Deadline.NEVER, ticking));
+            now.set(waitsForCopy.startedAt() + Duration.ofMillis(250).toNanos() - before);
+
+            assertThat(stalling.nanosToWork()).as("%d ns before", before).isLessThan(Long.MAX_VALUE);
+        }
     }
 
     @Test
