@@ -72,7 +72,8 @@ final class FutureGuard extends MethodGuard {
         Thread caller = Thread.currentThread();
         CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
             boolean atOnce = Thread.currentThread() == caller && !acquire.isCancelled();
-            Executor executor = atOnce ? parts.threads() : Runnable::run;
+            // the thread is one of those that complete acquires, which must not wait for the work
+            Executor executor = atOnce || grant != null ? parts.threads() : Runnable::run;
             executor.execute(() -> future.acquired(call, grant, failure));
         });
         return future;

@@ -208,10 +208,9 @@ final class AcquireService {
             if (result.isDone()
                     && acquire.command().externalIdGiven()
                     && answer.outcome() instanceof GrantOutcome.Granted granted) {
-                if (!granted.replayed()
-                        || run.held
-                                .find(acquire.command().externalId())
-                                .isEmpty()) { // a replayed grant stays held if another caller of this JVM has it
+                // a replayed grant stays held, and bound to this instance only if another caller of this JVM has it
+                // kept alive
+                if (!granted.replayed() || !run.keepAlive.keeps(granted.grant().requestId())) {
                     var unused = run.background.undo(acquire);
                 }
                 throw new CancellationException();

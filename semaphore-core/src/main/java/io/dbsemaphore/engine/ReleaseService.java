@@ -133,8 +133,8 @@ final class ReleaseService {
             boolean unused = state.claimEnd();
             GrantHandle unusedToo = end(state);
             var unusedOutcome = run.background.undo(acquire);
-        } else {
-            run.keepAlive.leave(handle);
+        } else if (acquire.command().isKeptAlive() && !run.keepAlive.leave(handle)) {
+            var unused = run.background.undo(acquire); // in the database it is kept alive by this instance
         }
     }
 

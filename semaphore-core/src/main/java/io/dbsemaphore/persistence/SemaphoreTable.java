@@ -68,8 +68,9 @@ final class SemaphoreTable {
             from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
             where s.id in (?) group by s.id, s.name, s.capacity, s.fence, s.waiters_until""";
 
+    /** A semaphore of a pattern belongs to the operator from now on: it is not deleted when nobody acquires it, which would end a pause. */
     private static final String UPDATE_CAPACITY =
-            "update semaphore set capacity = ?, fence = fence + 1, updated_at = utc_now() where id = ?";
+            "update semaphore set capacity = ?, fence = fence + 1, pattern = null, updated_at = utc_now() where id = ?";
 
     private final Sql sql;
     private final BooleanSupplier hasRepositories;

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -38,6 +39,9 @@ class WaitingCrowdIntegrationTests {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final int CROWD = 10_000;
 
+    /** More than acquires are completed at a time. */
+    private static final int CALLS = 70;
+
     private static TestDatabase.Schema schema;
     private static SemaphoreEngine engine;
 
@@ -53,6 +57,7 @@ class WaitingCrowdIntegrationTests {
         engine = new SemaphoreEngine(schema.newPool(10), TestSettings.defaults());
         engine.admin().create("full", 1);
         engine.admin().create("free", 1);
+        engine.admin().create("wide", CALLS);
     }
 
     @AfterAll
@@ -102,6 +107,17 @@ class WaitingCrowdIntegrationTests {
         futures.subList(1, futures.size()).forEach(future -> future.cancel(true));
         held.release();
         assertThat(futures.get(0).orTimeout(20, TimeUnit.SECONDS).join()).isEqualTo("full");
+    }
+
+    @Test
+    void ofMethodsThatAreAtWorkLetsTheirInnerCallsBegin() {
+        List<CompletableFuture<String>> futures =
+                IntStream.range(0, CALLS).mapToObj(i -> work.callsAnother(work)).toList();
+
+        assertThat(futures)
+                .allSatisfy(future -> assertThat(
+                                future.orTimeout(30, TimeUnit.SECONDS).join())
+                        .isEqualTo("free"));
     }
 
     @Test
@@ -157,6 +173,7 @@ class WaitingCrowdIntegrationTests {
     static class Work {
 
         private final AtomicInteger fullCalls = new AtomicInteger();
+        private final CountDownLatch atWork = new CountDownLatch(CALLS);
 
         int fullCalls() {
             return fullCalls.get();
@@ -178,6 +195,14 @@ class WaitingCrowdIntegrationTests {
         @WithPermits(names = "full", waitTime = "30s")
         CompletableFuture<String> fullFuture() {
             return CompletableFuture.completedFuture("full");
+        }
+
+        /** Waits for an inner call when all are at work. */
+        @WithPermits(names = "wide", waitTime = "15s")
+        CompletableFuture<String> callsAnother(Work guarded) {
+            atWork.countDown();
+            Awaitility.await().atMost(SOON).until(() -> atWork.getCount() == 0);
+            return CompletableFuture.completedFuture(guarded.freeFuture().join());
         }
 
         @WithPermits(names = "free", waitTime = "15s")

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -87,6 +88,45 @@ class SharedExternalIdIntegrationTests {
             replaying.open();
 
             staysHeldBeside(repeating, holder);
+        }
+    }
+
+    /** In one instance, which sends no heartbeats for a grant that it does not keep alive. */
+    @ParameterizedTest(name = "is registered before: {0}")
+    @ValueSource(booleans = {false, true})
+    void aCancelledRepetitionThatWasToBeKeptAliveLeavesTheGrantItsTimeToLive(boolean registered) throws Exception {
+        SemaphoreListener slowForTheSecond = new SemaphoreListener() {
+            private final AtomicInteger acquired = new AtomicInteger();
+
+            @Override
+            public void acquired(Acquired event) {
+                if (registered && acquired.incrementAndGet() == 2) {
+                    granted.countDown();
+                    await(goOn);
+                }
+            }
+        };
+        try (Node node = Node.on(cluster.schema(), BRIEF, slowForTheSecond)) {
+            PermitGrant holder = node.semaphores().acquire(request);
+            Pause replaying = registered ? null : node.gate().pauseBeforeCommitOf("update permit_request");
+            CompletableFuture<PermitGrant> repeated = node.semaphores().acquireAsync(request.withKeepAlive(true));
+            if (replaying == null) {
+                await(granted);
+            } else {
+                replaying.awaitReached(SOON);
+            }
+
+            assertThat(repeated.cancel(true)).isTrue();
+            goOn.countDown();
+            if (replaying != null) {
+                replaying.open();
+            }
+
+            assertThat(cluster.node(1)
+                            .semaphores()
+                            .tryAcquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(10))))
+                    .isEmpty();
+            assertThat(holder.isHeld()).isTrue();
         }
     }
 

@@ -49,6 +49,7 @@ class MetadataLockIntegrationTests {
         schema = TestDatabase.create().migrate();
         node = Node.on(schema, TestSettings.limits(1, 30, ATTEMPTS));
         node.admin().create("a", 1);
+        node.admin().create("b", 3);
         node.admin().create("free", 1);
     }
 
@@ -75,21 +76,30 @@ class MetadataLockIntegrationTests {
     @MethodSource("locks")
     void failAnAcquireInTime(String lock) throws Exception {
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of("a"));
+        List<PermitGrant> others = Stream.generate(() -> node.semaphores().acquire(AcquireRequest.of("b")))
+                .limit(3)
+                .toList();
         try (RowLock tables = RowLock.begin(schema)) {
             tables.execute(lock);
             try {
+                List<Future<Throwable>> atOnce = others.stream()
+                        .map(each -> Concurrently.async(() -> inTime(each::release)))
+                        .toList();
                 assertThat(inTime(() -> node.semaphores().acquire(AcquireRequest.of("free"))))
                         .isInstanceOf(CannotAcquireLockException.class);
                 assertThat(inTime(held::release))
                         .as("released now, or in the background")
                         .isNull();
+                for (Future<Throwable> each : atOnce) {
+                    assertThat(each.get(1, TimeUnit.SECONDS)).isNull();
+                }
                 Throwable change = inTime(() -> node.admin().setCapacity("a", 3, "test", "locked"));
                 assertThat(Stream.ofNullable(change)).hasOnlyElementsOfType(CannotAcquireLockException.class);
             } finally {
                 unlock(tables);
             }
         }
-        new SemaphoreRows(schema).awaitNothingHeld(Duration.ofSeconds(10), List.of("a", "free"));
+        new SemaphoreRows(schema).awaitNothingHeld(Duration.ofSeconds(10), List.of("a", "b", "free"));
         node.semaphores().acquire(AcquireRequest.of("free")).close();
     }
 

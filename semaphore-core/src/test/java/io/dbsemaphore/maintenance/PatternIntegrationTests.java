@@ -224,6 +224,17 @@ class PatternIntegrationTests {
         return most;
     }
 
+    @Test
+    void areNotRemovedWhileAnOperatorHasPausedThem() {
+        first.semaphores().acquire(AcquireRequest.of(tenant)).release();
+        first.admin().setCapacity(tenant, 0, "operator", "not paid");
+        lastAcquired(tenant, WEEK.plusMinutes(1));
+
+        first.maintenance().deleteReleasedRequests();
+
+        assertThat(second.semaphores().tryAcquire(AcquireRequest.of(tenant))).isEmpty();
+    }
+
     /** Both instances still remember the key of the one that is gone. */
     @Test
     void areMadeAgainWhenTheyWereRemoved() {

@@ -375,13 +375,11 @@ final class Settlement {
         }
         boolean locked = SqlErrors.isLockWait(failure) // Connector/J gives it the state of a deadlock
                 || (SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure));
-        if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
-            if (!locked) {
-                release.isolate();
-            }
-            tryAgain(release, locked ? release.block() : Duration.ZERO);
-        } else if (locked) {
+        if (locked) {
             releaseLocked(release, failure);
+        } else if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
+            release.isolate();
+            tryAgain(release, Duration.ZERO);
         } else {
             int attempts = release.failed();
             if (Retries.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {

@@ -133,9 +133,24 @@ public final class KeepAlive implements AutoCloseable {
         beginTurns();
     }
 
-    /** Goes on as before the acquire whose caller has left without this handle, since another caller has the grant. */
-    public void leave(GrantHandle left) {
+    /**
+     * Goes on as before the acquire whose caller has left without this handle, since another caller has the grant.
+     *
+     * @return whether the grant is kept alive. If not, it does not depend on this instance any more
+     */
+    public boolean leave(GrantHandle left) {
         byRequest.computeIfPresent(left.stored().requestId(), (requestId, kept) -> kept.without(left));
+        boolean keeps = keeps(left.stored().requestId());
+        if (!keeps) {
+            left.state().unbind();
+        }
+        return keeps;
+    }
+
+    /** Whether this instance keeps the grant of a request alive. */
+    public boolean keeps(long requestId) {
+        ScheduledRenewal known = byRequest.get(requestId);
+        return known != null && known.isKeptAlive();
     }
 
     /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */

@@ -184,7 +184,11 @@ final class PermitLock implements DistributedLock {
         try {
             while (true) {
                 try {
-                    return acquireOrRenew(waitTime, ttl);
+                    boolean acquired = acquireOrRenew(waitTime, ttl);
+                    if (acquired || waitTime.isZero() || !Thread.interrupted()) {
+                        return acquired;
+                    }
+                    interrupted = true; // while the database decided
                 } catch (AcquireInterruptedException interrupt) {
                     interrupted |= Thread.interrupted();
                 }

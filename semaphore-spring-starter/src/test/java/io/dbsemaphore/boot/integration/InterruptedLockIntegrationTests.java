@@ -69,6 +69,32 @@ class InterruptedLockIntegrationTests extends LockRegistryFixture {
         lock.unlock();
     }
 
+    /** The database is about to refuse them: {@code lock()} begins once more. */
+    @Test
+    void goOnWaitingInLockAfterADecision() throws Exception {
+        Lock held = other.obtain(key);
+        held.lock();
+        Lock lock = registry.obtain(key);
+        StatementGate.Pause refusing = node.gate().pauseBefore("commit");
+        Waiting waiting = new Waiting(() -> {
+            lock.lock();
+            assertThat(Thread.currentThread().isInterrupted()).isEqualTo(true);
+            assertThat(holders(key)).hasSize(1);
+            lock.unlock();
+        });
+        refusing.awaitReached(Duration.ofSeconds(30));
+
+        waiting.interrupt();
+        Awaitility.await("it has noticed").until(() -> !waiting.thread.get().isInterrupted());
+        refusing.open();
+        Concurrently.assertWaits(waiting.future);
+
+        held.unlock();
+
+        waiting.end();
+        assertThat(holders(key)).isEmpty();
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void goOnWaitingInLock(boolean sameInstance) throws Exception {
