@@ -6,6 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
  * Acquires permits before calls of one method and releases them when the work has ended. The subclasses differ in when
@@ -38,9 +39,9 @@ abstract class MethodGuard {
      */
     abstract @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
 
-    /** The method as work under permits. */
+    /** The method as work under permits, maybe on another thread, where aspects of the application find the invocation, too. */
     @SuppressWarnings("NullAway") // T is @Nullable Object, which only its JSpecify mode understands
     static PermitCallback<@Nullable Object, Throwable> proceeding(MethodInvocation invocation) {
-        return grant -> invocation.proceed();
+        return grant -> ExposeInvocationInterceptor.INSTANCE.invoke(invocation);
     }
 }

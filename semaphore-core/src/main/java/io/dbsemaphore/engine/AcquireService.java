@@ -333,7 +333,8 @@ final class AcquireService {
                     run.acquireFactory.maxHold(acquire.call().request()),
                     answer);
         } else {
-            run.keepAlive.watch(grant); // unless an earlier acquire keeps it alive
+            state.unbind(); // as it is in the database from now on, although an earlier acquire was kept alive
+            run.keepAlive.watch(grant); // unless that is still at work
         }
         return grant;
     }

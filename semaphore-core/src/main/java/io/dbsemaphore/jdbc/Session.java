@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,8 +38,11 @@ public final class Session {
         networkTimeoutBefore = target.getNetworkTimeout();
         target.setNetworkTimeout(Runnable::run, preparationMillis); // first: the server may not answer any more
         autoCommitBefore = target.getAutoCommit();
+        if (!autoCommitBefore) { // not every pool has ended the transaction, whose snapshot would be that of the sums
+            target.rollback();
+        }
         isolationBefore = target.getTransactionIsolation();
-        if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+        if (setsIsolation() && !limits.areOfTransactions()) {
             target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }
         if (autoCommitBefore) {
@@ -68,7 +72,14 @@ public final class Session {
     /** Begins a transaction. */
     void begin() {
         transactionOpen = true;
+        if (setsIsolation() && limits.areOfTransactions()) {
+            statements.open("set transaction isolation level read committed", List.of()); // before any query
+        }
         limits.applyToTransaction(statements);
+    }
+
+    private boolean setsIsolation() {
+        return isolationBefore != Connection.TRANSACTION_READ_COMMITTED;
     }
 
     /** The statements of the transaction that share round trips. */
@@ -145,7 +156,7 @@ public final class Session {
             if (autoCommitBefore) {
                 target.setAutoCommit(true);
             }
-            if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+            if (setsIsolation() && !limits.areOfTransactions()) {
                 target.setTransactionIsolation(isolationBefore);
             }
             target.setNetworkTimeout(Runnable::run, networkTimeoutBefore);

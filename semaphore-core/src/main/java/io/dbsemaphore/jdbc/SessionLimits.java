@@ -80,9 +80,14 @@ final class SessionLimits {
         }
     }
 
-    /** Queues the statement that sets the limits of a single transaction, as its first one. */
+    /** Whether sessions are left as they are, and each transaction begins with its settings. */
+    boolean areOfTransactions() {
+        return database == Database.POSTGRESQL;
+    }
+
+    /** Queues the statement that sets the limits of a single transaction, before its first one. */
     void applyToTransaction(StatementQueue statements) {
-        if (database == Database.POSTGRESQL) {
+        if (areOfTransactions()) {
             statements.open(
                     "select set_config('lock_timeout', ?, true), set_config('idle_in_transaction_session_timeout', ?, true)",
                     List.of(lockWait.toMillis() + "ms", idle.toMillis() + "ms"));

@@ -70,6 +70,7 @@ public enum SqlErrorKind {
                     "57P05", // idle_session_timeout (PostgreSQL)
                     "25P03", // idle_in_transaction_session_timeout (PostgreSQL)
                     "25P04", // transaction_timeout (PostgreSQL)
+                    "25S03", // another host took over the connection (MariaDB's driver)
                     "70100"), // killed (MySQL 1317, MariaDB)
             Set.of(
                     4031, // wait_timeout (MySQL)

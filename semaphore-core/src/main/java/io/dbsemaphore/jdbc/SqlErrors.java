@@ -60,7 +60,9 @@ public final class SqlErrors {
 
     /** Whether the pool had no connection within its configured time. */
     public static boolean isPoolExhausted(Throwable failure) {
-        return sqlErrors(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
+        return sqlErrors(failure)
+                .anyMatch(error -> error instanceof SQLTransientConnectionException
+                        && !SqlErrorKind.SESSION_ENDED.fits(error)); // MariaDB's driver, of a lost connection
     }
 
     /**

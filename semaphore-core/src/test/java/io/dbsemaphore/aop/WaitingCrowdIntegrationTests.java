@@ -48,6 +48,7 @@ class WaitingCrowdIntegrationTests {
     private final SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
     private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
     private final List<Disposable> waiting = new ArrayList<>();
+    private final long threadsBefore = allThreads();
     private PermitGrant held;
     private Work work;
 
@@ -164,7 +165,12 @@ class WaitingCrowdIntegrationTests {
         return held == null ? -1 : held;
     }
 
-    private static long threads() {
+    /** Those that this test has begun: the ones of the test before may not have ended yet. */
+    private long threads() {
+        return allThreads() - threadsBefore;
+    }
+
+    private static long allThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("semaphore-"))
                 .count();

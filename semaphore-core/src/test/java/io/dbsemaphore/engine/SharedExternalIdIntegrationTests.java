@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
@@ -260,6 +261,57 @@ class SharedExternalIdIntegrationTests {
                                 .semaphores()
                                 .tryAcquire(AcquireRequest.of(name).withWaitTime(SOON)))
                         .isPresent());
+    }
+
+    /** The first one was to be kept alive; the one that has repeated it was not. */
+    @Test
+    void aCancelledAcquireDoesNotKeepTheGrantAliveForWhoHasRepeatedIt() throws Exception {
+        AcquireRequest brief = request.withTtl(Duration.ofSeconds(2));
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        SemaphoreListener slowForTheFirst = new SemaphoreListener() {
+            @Override
+            public void acquired(Acquired event) {
+                if (isFirst.getAndSet(false)) {
+                    granted.countDown();
+                    await(goOn);
+                }
+            }
+        };
+        try (Node node = Node.on(cluster.schema(), TestSettings.defaults(), slowForTheFirst)) {
+            CompletableFuture<PermitGrant> left = node.semaphores().acquireAsync(brief.withKeepAlive(true));
+            await(granted);
+            PermitGrant holder = node.semaphores().acquire(brief);
+            assertThat(left.cancel(true)).isTrue();
+            goOn.countDown();
+
+            assertThat(cluster.node(0)
+                            .semaphores()
+                            .tryAcquire(AcquireRequest.of(name).withWaitTime(SOON)))
+                    .as("after the TTL of " + holder)
+                    .isPresent();
+        }
+    }
+
+    /** The lease of the instance, which keeps nothing alive any more, says nothing about the grant. */
+    @ParameterizedTest(name = "without TTL: {0}")
+    @ValueSource(booleans = {false, true})
+    void aRepetitionWithoutKeepAliveAfterTheMaximumHoldIsHeld(boolean withoutTtl) {
+        try (Node node = Node.on(cluster.schema(), BRIEF)) {
+            AcquireRequest brief =
+                    request.withTtl(Duration.ofSeconds(1)).withKeepAlive(true).withMaxHold(Duration.ofSeconds(1));
+            PermitGrant first = node.semaphores().acquire(brief);
+            Awaitility.await("the end of its maximum hold")
+                    .atMost(SOON)
+                    .until(() -> !node.events().subjects("lost").isEmpty());
+            Awaitility.await("the end of the lease")
+                    .pollDelay(Duration.ofSeconds(4))
+                    .until(() -> true);
+
+            PermitGrant again = node.semaphores().acquire(withoutTtl ? request.withoutTtl() : request);
+
+            assertThat(again.isHeld()).isTrue();
+            assertThat(first.isHeld()).isTrue();
+        }
     }
 
     @Test

@@ -45,6 +45,18 @@ class SqlErrorsTests {
                         || kind == SqlErrorKind.OBSTACLE);
     }
 
+    /** With a URL of several hosts. The commit that failed may have been executed by the host before. */
+    @Test
+    void knowThatMariaDbsDriverHasConnectedToAnotherHost() {
+        SQLException moved = new SQLTransientConnectionException(
+                "Driver has reconnect connection after a communications link failure during a COMMIT statement",
+                "25S03");
+
+        assertThat(SqlErrors.isConnectionLost(moved)).isTrue();
+        assertThat(SqlErrors.isAnswerOfServer(moved)).isFalse();
+        assertThat(SqlErrors.isPoolExhausted(moved)).isFalse();
+    }
+
     @Test
     void takeAnErrorDuringTheCommitForAConflictByItsMessage() {
         for (String conflict : new String[] {

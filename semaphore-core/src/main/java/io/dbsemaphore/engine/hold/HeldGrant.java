@@ -104,7 +104,7 @@ public final class HeldGrant {
     }
 
     /** Binds the grant to no lease: it counts as held until it expires. */
-    void unbind() {
+    public void unbind() {
         binding = null;
     }
 

@@ -158,7 +158,7 @@ public final class KeepAlive implements AutoCloseable {
         HeldGrant state = handle.state();
         if (state.grant().ttl() != null) {
             ScheduledRenewal watched = new ScheduledRenewal(state, () -> handle, null);
-            byRequest.merge(watched.requestId(), watched, (known, added) -> known.state == state ? known : added);
+            byRequest.merge(watched.requestId(), watched, (known, added) -> known.orElse(added));
             beginTurns();
         }
     }
@@ -550,6 +550,17 @@ public final class KeepAlive implements AutoCloseable {
             this.handle = handle;
             this.maxHold = maxHold;
             this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
+        }
+
+        /** This one, until its caller leaves, if it is of the same grant as the one that is only watched. */
+        ScheduledRenewal orElse(ScheduledRenewal watched) {
+            if (watched.state != state) {
+                return watched;
+            }
+            if (isKeptAlive() && replaced == null) {
+                replaced = watched;
+            }
+            return this;
         }
 
         ScheduledRenewal replacing(@Nullable ScheduledRenewal known) {

@@ -49,12 +49,9 @@ public final class TimeOrderedIds {
         return last.updateAndGet(previous -> Math.max(previous + 1, candidate));
     }
 
-    /**
-     * Returns an id above which no row is as old as the given age, with a margin of a day for JVM clocks that differ from
-     * the database's.
-     */
+    /** Returns an id above which no row is as old as the given age, unless the clock of the JVM that made it was ahead of the database's. */
     public static long upperBound(LocalDateTime now, Duration age) {
-        long millis = now.minus(age).plusDays(1).toInstant(ZoneOffset.UTC).toEpochMilli();
+        long millis = now.minus(age).toInstant(ZoneOffset.UTC).toEpochMilli();
         return Math.max(0, millis - EPOCH + 1) << RANDOM_BITS;
     }
 }

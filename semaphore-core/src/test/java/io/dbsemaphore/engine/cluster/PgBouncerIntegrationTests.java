@@ -99,6 +99,25 @@ class PgBouncerIntegrationTests {
     /** A setting of one transaction would be that of another client's next one. */
     @Test
     void leaveNoSettingBehind() throws Exception {
+        leaveSettingsAsTheyAre();
+    }
+
+    /** Nor would the library's transactions have the level that it sets for the session of another one. */
+    @Test
+    void leaveTheIsolationLevelOfTheDatabase() throws Exception {
+        String database = text(schema.jdbcUrl(), "select current_database()");
+        schema.jdbc()
+                .execute("alter database \"" + database + "\" set default_transaction_isolation = 'repeatable read'");
+        try {
+            bouncer.restart();
+            leaveSettingsAsTheyAre();
+        } finally {
+            schema.jdbc().execute("alter database \"" + database + "\" reset default_transaction_isolation");
+            bouncer.restart();
+        }
+    }
+
+    private void leaveSettingsAsTheyAre() throws Exception {
         String settings = "select concat_ws(' ', current_setting('lock_timeout'), current_setting('statement_timeout'),"
                 + " current_setting('idle_in_transaction_session_timeout'), current_setting('synchronous_commit'),"
                 + " current_setting('transaction_isolation'), current_setting('search_path'),"

@@ -41,7 +41,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
 
     /** What configures the engine. */
     private static final Pattern OF_THE_ENGINE = Pattern.compile(
-            "semaphore\\.(patterns|datasource)\\b.*|semaphore\\.semaphores\\..+\\.(wait-time|max-hold|reuse|fair)");
+            "semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-time|max-hold|reuse|fair)");
 
     /** What runs jobs that may use semaphores. By name: Quartz need not be on the class path. */
     private static final List<String> EXECUTORS =
@@ -113,6 +113,12 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
             closing = true;
             executorsBeforeEngine(context.getBeanFactory());
         }
+    }
+
+    /** Also with a multicaster that has an executor: the phases of the shutdown come next. */
+    @Override
+    public boolean supportsAsyncExecution() {
+        return false;
     }
 
     /**

@@ -85,6 +85,7 @@ class ChildContextTests {
     @Test
     void warnsOfItsPropertiesThatHaveNoEffect(CapturedOutput output) {
         String[] properties = {
+            "semaphore.adapters.shedlock.enabled=true",
             "semaphore.semaphores.invoices.capacity=2",
             "semaphore.semaphores.invoices.wait-time=20s",
             "semaphore.patterns.[tenant-*].capacity=2",
@@ -98,7 +99,7 @@ class ChildContextTests {
             assertThat(child.isActive()).isTrue();
             assertThat(output)
                     .contains(
-                            "[semaphore.patterns.[tenant-*].capacity, semaphore.semaphores.invoices.wait-time] have no effect");
+                            "[semaphore.adapters.shedlock.enabled, semaphore.patterns.[tenant-*].capacity, semaphore.semaphores.invoices.wait-time] have no effect");
         }
     }
 

@@ -30,6 +30,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.Async;
@@ -89,6 +90,21 @@ class ShutdownOrderTests {
             host.close();
 
             assertThat(job.outcomes).hasSize(JOBS).containsOnly("done");
+        }
+    }
+
+    /** The event that the context is closed is still in the queue of the multicaster's executor when the phases end. */
+    @Test
+    void jobsThatAreAwaitedWithAnAsynchronousMulticaster() {
+        try (ConfigurableApplicationContext host =
+                Hosts.orders(Signal.class, LateEvents.class, ONE_PERMIT, "phase=" + Integer.MIN_VALUE)) {
+            Job job = new Job(host);
+            host.getBean(AwaitingExecutor.class).execute(job);
+
+            host.getBean(LateEvents.class).closing = true;
+            host.close();
+
+            assertThat(job.outcomes).containsExactly("done");
         }
     }
 
@@ -246,6 +262,28 @@ class ShutdownOrderTests {
             SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("thread-for-each-");
             executor.setTaskTerminationTimeout(Duration.ofSeconds(20).toMillis());
             return executor;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LateEvents {
+
+        private volatile boolean closing;
+
+        @Bean
+        SimpleApplicationEventMulticaster applicationEventMulticaster() {
+            SimpleApplicationEventMulticaster multicaster = new SimpleApplicationEventMulticaster();
+            multicaster.setTaskExecutor(task -> {
+                if (!closing) {
+                    task.run();
+                }
+            });
+            return multicaster;
+        }
+
+        @Bean
+        AwaitingExecutor runner() {
+            return new AwaitingExecutor();
         }
     }
 

@@ -2,8 +2,10 @@ package io.dbsemaphore.boot.slices;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.Permits;
+import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -31,6 +33,11 @@ class Backups {
             Permits.assertHeld(NAME);
             return "held " + Permits.current().isHeld() + ", one more "
                     + semaphores.getObject().tryAcquire(AcquireRequest.of(NAME)).isPresent();
+        }
+
+        @GetMapping("/refused")
+        public String refuse() {
+            throw new PermitsUnavailableException(List.of());
         }
 
         @GetMapping("/self-invocation")

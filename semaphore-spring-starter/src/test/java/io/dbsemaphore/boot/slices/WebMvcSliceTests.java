@@ -17,6 +17,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.ApplicationContext;
+import org.springframework.http.HttpStatus;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
@@ -57,6 +58,13 @@ class WebMvcSliceTests {
                 .singleElement()
                 .asString()
                 .contains("INFO", "[backup]", "@SpringBootTest");
+    }
+
+    @Test
+    void answersARefusedRequest() {
+        assertThat(http.get().uri("/refused"))
+                .hasStatus(HttpStatus.TOO_MANY_REQUESTS)
+                .containsHeader("Retry-After");
     }
 
     @Test
