@@ -129,7 +129,7 @@ public @interface WithPermits {
 
     /**
      * Renews the grant while the work runs. Default: true. If false, the grant is lost when its time to
-     * live has passed, even if the work is still running, and a shutdown does not wait for the work of a method that returns a
+     * live has passed, even if the work is still running. A shutdown then does not wait for the work of a method that returns a
      * future or a publisher.
      *
      * @return whether to keep the grant alive

@@ -333,8 +333,10 @@ final class AcquireService {
                     run.acquireFactory.maxHold(acquire.call().request()),
                     answer);
         } else {
-            state.unbind(); // as it is in the database from now on, although an earlier acquire was kept alive
-            run.keepAlive.watch(grant); // unless that is still at work
+            if (!run.keepAlive.keeps(granted.grant().requestId())) {
+                state.unbind(); // as it is in the database from now on, although an earlier acquire was kept alive
+            }
+            run.keepAlive.watch(grant); // unless an earlier acquire keeps it alive
         }
         return grant;
     }

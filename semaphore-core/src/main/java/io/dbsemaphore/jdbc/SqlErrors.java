@@ -62,7 +62,7 @@ public final class SqlErrors {
     public static boolean isPoolExhausted(Throwable failure) {
         return sqlErrors(failure)
                 .anyMatch(error -> error instanceof SQLTransientConnectionException
-                        && !SqlErrorKind.SESSION_ENDED.fits(error)); // MariaDB's driver, of a lost connection
+                        && !SqlErrorKind.state(error).equals("25S03")); // MariaDB's driver, of a lost connection
     }
 
     /**

@@ -57,6 +57,17 @@ class SqlErrorsTests {
         assertThat(SqlErrors.isPoolExhausted(moved)).isFalse();
     }
 
+    /** HikariCP's has the state of the last failure to connect. */
+    @Test
+    void knowAnExhaustedPoolByItsException() {
+        SQLException starting = error("the database system is starting up", "57P03", 0);
+        SQLException exhausted =
+                new SQLTransientConnectionException("Connection is not available", "57P03", 0, starting);
+
+        assertThat(SqlErrors.isPoolExhausted(exhausted)).isTrue();
+        assertThat(SqlErrors.isPoolExhausted(starting)).isFalse();
+    }
+
     @Test
     void takeAnErrorDuringTheCommitForAConflictByItsMessage() {
         for (String conflict : new String[] {

@@ -120,7 +120,7 @@ final class WorkQueue {
         return ready.size() == 0 ? Long.MAX_VALUE : Math.min(toChange, ready.nanosToReady());
     }
 
-    /** The time until a batch that waits for a row lock stops keeping its other semaphores from further batches. */
+    /** The time until the next batch in flight is stalled, and keeps fewer semaphores from further batches. */
     private long nanosToStall() {
         long now = clock.now();
         return inFlight.stream()

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.annotation.WithPermits;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,11 +15,7 @@ import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
 import org.aspectj.lang.annotation.Before;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
 /** Aspects of the application that come after the guard, whose work runs on another thread than the call. */
@@ -29,7 +24,7 @@ class HostAspectTests {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     private final ApplicationContextRunner host = new ApplicationContextRunner()
-            .withUserConfiguration(Semaphores.class)
+            .withUserConfiguration(ChildContextTests.Semaphores.class)
             .withBean(Work.class)
             .withBean(Counting.class)
             .withPropertyValues("semaphore.semaphores.orders.capacity=1");
@@ -50,14 +45,6 @@ class HostAspectTests {
             assertThat(context.getBean(Counting.class).calls).containsExactlyInAnyOrder("before future", "around b");
         });
     }
-
-    @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({
-        AopAutoConfiguration.class,
-        DataSourceAutoConfiguration.class,
-        SemaphoreAutoConfiguration.class
-    })
-    static class Semaphores {}
 
     static class Work {
 
