@@ -164,7 +164,7 @@ public interface SemaphoreOperations {
      * changes nothing.
      *
      * @param externalId the external id of the grant
-     * @return the grant, with {@link PermitGrant#isReplayed} set; empty if nothing is held under this id
+     * @return the grant, with {@link PermitGrant#isReplayed} set unless it is a use of a reused permit; empty if nothing is held under this id
      * @throws IllegalArgumentException if the external id is invalid
      */
     Optional<PermitGrant> find(String externalId);

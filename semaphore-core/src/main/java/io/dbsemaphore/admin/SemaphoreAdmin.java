@@ -91,7 +91,7 @@ public interface SemaphoreAdmin {
      * external id contains a text.
      *
      * @param name the semaphore
-     * @param containing the text, in upper or lower case, without control characters; empty for all holders
+     * @param containing the text, in upper or lower case (on PostgreSQL only A to Z), without control characters; empty for all holders
      * @param afterToken the fencing token of the last holder of the previous page; 0 for the first page
      * @param limit the maximum number of holders, 1 to {@value #MAX_LIMIT}
      * @return the holders

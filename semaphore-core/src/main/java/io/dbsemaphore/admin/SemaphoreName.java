@@ -47,14 +47,14 @@ public final class SemaphoreName {
             throw new IllegalArgumentException("The %s has %d characters, at most %d are allowed: '%s…'"
                     .formatted(what, key.length(), MAX_LENGTH, key.substring(0, 40)));
         }
-        if (hasControlCharacter(key)) {
+        if (hasAny(key, Character.CONTROL)) {
             throw new IllegalArgumentException("The %s must not contain control characters: '%s'"
                     .formatted(what, key.replaceAll("\\p{Cntrl}", "?")));
         }
         if (isSpace(key.charAt(0)) || isSpace(key.charAt(key.length() - 1))) {
             throw new IllegalArgumentException("The " + what + " must not begin or end with a space: '" + key + "'");
         }
-        if (hasHalfSurrogatePair(key)) {
+        if (hasAny(key, Character.SURROGATE)) {
             throw new IllegalArgumentException(
                     "The " + what + " contains half a surrogate pair, which no database can" + " store: '" + key + "'");
         }
@@ -96,22 +96,11 @@ public final class SemaphoreName {
         return row[to.length()];
     }
 
-    private static boolean hasControlCharacter(String key) {
-        for (int i = 0; i < key.length(); i++) {
-            if (Character.isISOControl(key.charAt(i))) {
+    /** Whether one of the code points is of this general category. Without a stream: reused permits are acquired often. */
+    private static boolean hasAny(String key, byte category) {
+        for (int i = 0; i < key.length(); i += Character.charCount(key.codePointAt(i))) {
+            if (Character.getType(key.codePointAt(i)) == category) {
                 return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean hasHalfSurrogatePair(String key) {
-        for (int i = 0; i < key.length(); i++) {
-            if (Character.isSurrogate(key.charAt(i))) {
-                if (!Character.isSupplementaryCodePoint(key.codePointAt(i))) {
-                    return true;
-                }
-                i++; // the other half
             }
         }
         return false;

@@ -38,11 +38,6 @@ public class DaemonThreads {
         return thread;
     }
 
-    /** A factory of threads that all have the same name, for executors with one thread. */
-    public final ThreadFactory named(String name) {
-        return task -> create(name, task);
-    }
-
     /** A factory of threads whose names are the given one, a hyphen and a number, starting with 1. */
     public final ThreadFactory numbered(String name) {
         AtomicInteger created = new AtomicInteger();

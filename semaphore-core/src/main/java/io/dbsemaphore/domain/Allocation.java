@@ -17,8 +17,15 @@ import java.util.TreeMap;
 /**
  * The decision of a batch: each acquire in turn is granted all that it asks for, or nothing. A pure computation without a
  * database; it updates the availabilities that it is given.
+ *
+ * @param availabilities the availability of each locked semaphore, by name
+ * @param refusals the refused acquires, with the semaphores of which too few permits were available when they were decided
  */
-public final class Allocation {
+public record Allocation(
+        Map<String, SemaphoreAvailability> availabilities,
+        List<Approval> approvals,
+        Map<AcquireState, List<PermitShortage>> refusals,
+        Map<AcquireState, GrantOutcome> rejections) {
 
     /** The permits of one semaphore that an approved acquire is granted. */
     public record Share(String name, SemaphoreAvailability availability, int count, long token) {}
@@ -26,41 +33,15 @@ public final class Allocation {
     /** An acquire that is granted, with its shares sorted by name. */
     public record Approval(AcquireState acquire, List<Share> shares) {}
 
-    private final Map<String, SemaphoreAvailability> availabilities;
-    private final List<Approval> approvals = new ArrayList<>();
-    private final Map<AcquireState, List<PermitShortage>> refusals = new LinkedHashMap<>();
-    private final Map<AcquireState, GrantOutcome> rejections = new LinkedHashMap<>();
-
-    private Allocation(Map<String, SemaphoreAvailability> availabilities) {
-        this.availabilities = availabilities;
-    }
-
     public static Allocation of(List<AcquireState> acquires, Map<String, SemaphoreAvailability> availabilities) {
-        Allocation decision = new Allocation(availabilities);
+        Allocation decision =
+                new Allocation(availabilities, new ArrayList<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
         acquires.forEach(decision::decide);
         return decision;
     }
 
-    /** The availability of each locked semaphore, by name. */
-    public Map<String, SemaphoreAvailability> availabilities() {
-        return availabilities;
-    }
-
-    public List<Approval> approvals() {
-        return approvals;
-    }
-
-    /** The refused acquires, with the semaphores of which too few permits were available when they were decided. */
-    public Map<AcquireState, List<PermitShortage>> refusals() {
-        return refusals;
-    }
-
     public boolean hasRefusals() {
         return !refusals.isEmpty();
-    }
-
-    public Map<AcquireState, GrantOutcome> rejections() {
-        return rejections;
     }
 
     /** The refused acquires that wait, by semaphore. */
@@ -115,11 +96,8 @@ public final class Allocation {
         refusals.values().stream().flatMap(List::stream).forEach(shortage -> {
             SemaphoreAvailability availability = availability(shortage.name());
             long overCapacity = Math.max(0, shortage.held() - shortage.capacity());
-            Shortfall first = new Shortfall(
-                    availability.semaphoreId(),
-                    shortage.name(),
-                    shortage.requested() + overCapacity,
-                    availability.heldBefore());
+            Shortfall first =
+                    new Shortfall(availability.semaphoreId(), shortage.name(), shortage.requested() + overCapacity);
             shortfalls.merge(first.semaphoreId(), first, (sum, next) -> sum.plus(shortage.requested()));
         });
         return shortfalls.values();

@@ -5,18 +5,20 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /**
- * Caches what scans of all holders of a semaphore have found. A refusal needs such a scan, while the semaphore's row is
- * locked. If a semaphore has many holders, the finding is therefore reused for some time, which bounds the share of time
- * that scans take, whatever the number of refusals.
+ * Caches what scans of all holders of a semaphore have found. A refusal needs such a scan, while the semaphore's row is locked. If a
+ * scan takes long, its finding is therefore reused for some time, which bounds the share of time that scans take, whatever the number of
+ * refusals. It takes long where there are many holders, or while an old snapshot is open, so that what has been released is read, too.
  */
 public final class HolderScans<T> {
 
     private static final int MAX_CACHED = 1_000;
-    private static final long SHORTEST_REUSE = Duration.ofMillis(100).toNanos();
+
+    /** A scan up to this long costs no more than the acquire itself, so that its finding is not reused. */
+    private static final long SHORT = Duration.ofMillis(1).toNanos();
 
     /** A finding is reused for 20 times the duration of its scan: scans take at most 5 % of the time. */
     private static final int REUSE_PER_COST = 20;
@@ -41,21 +43,21 @@ public final class HolderScans<T> {
     }
 
     /** The finding of the last scan; empty when a new scan is due. */
-    public synchronized Optional<T> recent(Shortfall shortfall) {
-        Finding<T> finding = findings.get(shortfall.semaphoreId());
+    public synchronized Optional<T> recent(long semaphoreId) {
+        Finding<T> finding = findings.get(semaphoreId);
         return finding == null || nanoClock.getAsLong() - finding.madeAt() > finding.reuse()
                 ? Optional.empty()
                 : Optional.of(finding.value());
     }
 
-    /** Caches the findings of a scan, for semaphores with many holders. */
-    public synchronized void record(Collection<Shortfall> scanned, long begunAt, Function<Shortfall, T> found) {
+    /** Caches the findings of a scan, by the ids of the semaphores, if it has taken long. */
+    public synchronized void record(Collection<Long> scanned, long begunAt, LongFunction<T> found) {
         long now = nanoClock.getAsLong();
-        long reuse = Math.max(SHORTEST_REUSE, REUSE_PER_COST * (now - begunAt));
-        for (Shortfall shortfall : scanned) {
-            findings.remove(shortfall.semaphoreId());
-            if (shortfall.hasManyHolders()) {
-                findings.put(shortfall.semaphoreId(), new Finding<>(found.apply(shortfall), now, reuse));
+        long cost = now - begunAt;
+        for (long semaphoreId : scanned) {
+            findings.remove(semaphoreId);
+            if (cost > SHORT) {
+                findings.put(semaphoreId, new Finding<>(found.apply(semaphoreId), now, REUSE_PER_COST * cost));
             }
         }
         while (findings.size() > MAX_CACHED) {

@@ -61,11 +61,6 @@ public final class SemaphoreAvailability {
         return exclusive ? unavailable == 0 : unavailable + count <= semaphore.capacity();
     }
 
-    /** The number of permits that were held before this batch. */
-    long heldBefore() {
-        return before.held();
-    }
-
     /** The number of held permits, including those granted to this batch. */
     long held() {
         return held;

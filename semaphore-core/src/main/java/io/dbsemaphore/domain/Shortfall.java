@@ -8,12 +8,8 @@ import java.util.List;
  *
  * @param permits the number of permits that the refused acquires ask for together, plus the number held above a lowered
  *     capacity
- * @param held the number of held permits
  */
-public record Shortfall(long semaphoreId, String name, long permits, long held) {
-
-    /** Scanning up to this many holders costs no more than the acquire itself, so that the finding is not cached. */
-    private static final int FEW = 200;
+public record Shortfall(long semaphoreId, String name, long permits) {
 
     public static List<Long> ids(Collection<Shortfall> shortfalls) {
         return shortfalls.stream().map(Shortfall::semaphoreId).toList();
@@ -21,11 +17,6 @@ public record Shortfall(long semaphoreId, String name, long permits, long held) 
 
     /** This shortfall plus the permits of one more refused acquire. */
     Shortfall plus(int requested) {
-        return new Shortfall(semaphoreId, name, permits + requested, held);
-    }
-
-    /** Whether scanning all holders takes noticeably longer than the acquire itself. */
-    boolean hasManyHolders() {
-        return held > FEW;
+        return new Shortfall(semaphoreId, name, permits + requested);
     }
 }

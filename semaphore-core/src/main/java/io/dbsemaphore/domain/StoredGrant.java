@@ -39,6 +39,21 @@ public record StoredGrant(
         permits = List.copyOf(permits);
     }
 
+    /** This grant as it was read that much later, when it had been renewed. */
+    public StoredGrant extendedBy(Duration time) {
+        return expiresAt == null
+                ? this
+                : new StoredGrant(
+                        requestId,
+                        externalId,
+                        owner,
+                        permits,
+                        ttl,
+                        acquiredAt,
+                        expiresAt.plus(time),
+                        readAt.plus(time));
+    }
+
     /** The number of permits, by semaphore, ordered by name; unmodifiable. */
     public Map<String, Integer> counts() {
         SortedMap<String, Integer> counts = new TreeMap<>();

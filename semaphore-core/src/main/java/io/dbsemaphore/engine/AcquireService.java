@@ -147,10 +147,7 @@ final class AcquireService {
      * @return null if the answer is final
      */
     private @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
-        if (answer.outcome() instanceof GrantOutcome.Granted granted) {
-            return quotas.retryAfter(acquire, granted);
-        }
-        if (repeated >= MAX_REPEATED) {
+        if (answer.outcome() instanceof GrantOutcome.Granted || repeated >= MAX_REPEATED) {
             return null;
         }
         return answer.outcome() instanceof GrantOutcome.Refused refused
@@ -214,6 +211,10 @@ final class AcquireService {
                     var unused = run.background.undo(acquire);
                 }
                 throw new CancellationException();
+            }
+            if (answer.outcome() instanceof GrantOutcome.Granted granted && Quotas.isHandedOver(acquire, granted)) {
+                AcquireResult use = quotas.takeHandedOver(acquire, granted);
+                return use == null ? attempt(acquire.again()) : CompletableFuture.completedFuture(use);
             }
             AcquireResult reused = answer.outcome() instanceof GrantOutcome.Refused ? quotas.takeIdle(acquire) : null;
             if (reused != null) {
@@ -279,7 +280,7 @@ final class AcquireService {
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            quotas.refused(acquire, refused.shortages());
+            quotas.refused(refused.shortages());
             run.listeners.tell(listener -> listener.refused(
                     new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(
@@ -295,7 +296,7 @@ final class AcquireService {
     /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
     private PermitGrant holdOrGiveBack(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         try {
-            return quotas.beginHandedOver(acquire, granted).orElseGet(() -> hold(acquire, granted, answer));
+            return hold(acquire, granted, answer);
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
                 releases.giveBack(run.held.read(granted.grant(), answer.asOf()));

@@ -61,6 +61,7 @@ record EngineDatabase(
         Database database = databaseOf(dataSource);
         String tablePrefix = settings.get(SemaphoreSettings.TABLE_PREFIX);
         tableCreation.accept(new SchemaScript(dataSource, database, tablePrefix));
+        requireSuitableOptions(dataSource, database);
         boolean certifiesWrites = certifiesWrites(dataSource, database);
         database.warnOfLostCommits(dataSource);
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
@@ -190,13 +191,23 @@ record EngineDatabase(
         try {
             return Database.of(dataSource);
         } catch (SQLFeatureNotSupportedException unknown) {
-            throw new UnsupportedDatabaseException(String.valueOf(unknown.getMessage()));
+            throw UnsupportedDatabaseException.ofDatabase(String.valueOf(unknown.getMessage()));
         } catch (SQLException failure) {
             throw new DatabaseUnreachableException(dataSource, failure);
         } catch (RuntimeException failure) { // of a pool that cannot be initialized
             throw DatabaseUnreachableException.of(dataSource, failure)
                     .<RuntimeException>map(unreachable -> unreachable)
                     .orElse(failure);
+        }
+    }
+
+    private static void requireSuitableOptions(DataSource dataSource, Database database) {
+        try {
+            database.unsuitableOption(dataSource).ifPresent(option -> {
+                throw UnsupportedDatabaseException.ofOption(option);
+            });
+        } catch (SQLException failure) {
+            throw new DatabaseUnreachableException(dataSource, failure);
         }
     }
 

@@ -6,7 +6,6 @@ import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
 import java.time.Duration;
@@ -124,26 +123,12 @@ final class PatternSemaphoreCreator {
         return taken;
     }
 
-    /** One name may be the reason why the database rejects the transaction; then the others are created without it. */
     private void create(List<Missing> missing) {
         try {
             createAtOnce(missing);
         } catch (RuntimeException | Error failure) {
-            if (missing.size() > 1 && isOfOneName(failure)) {
-                int half = missing.size() / 2;
-                create(missing.subList(0, half));
-                create(missing.subList(half, missing.size()));
-            } else {
-                missing.forEach(each -> each.created().completeExceptionally(failure));
-            }
+            missing.forEach(each -> each.created().completeExceptionally(failure));
         }
-    }
-
-    private static boolean isOfOneName(Throwable failure) {
-        return SqlErrors.isAnswerOfServer(failure)
-                && !SqlErrors.isConflict(failure)
-                && !SqlErrors.isLockWait(failure)
-                && !SqlErrors.isReadOnly(failure);
     }
 
     private void createAtOnce(List<Missing> missing) {

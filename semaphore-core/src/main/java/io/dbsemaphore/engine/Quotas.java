@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
@@ -73,9 +72,6 @@ final class Quotas {
 
     private static final int CHECKS_IN_REUSE_TIME = 4;
 
-    /** How long a refused caller waits for chunks that go back. */
-    private static final long MAX_WAIT_SECONDS = 5;
-
     private final RunContext run;
     private final ReleaseService releases;
     private final long checkNanos;
@@ -132,14 +128,24 @@ final class Quotas {
             passOnOrGiveBack(quota, () -> List.of(chunk));
             return null;
         }
+        return beginNextUse(chunk, startedAt, refusedAtFirst);
+    }
+
+    /** Null if the grant was lost just now. */
+    private @Nullable AcquireResult beginNextUse(Chunk chunk, long startedAt, boolean refusedAtFirst) {
         ReusedGrant grant = beginUse(chunk);
+        if (!grant.isHeld()) { // nobody has reported the loss, since there was no use
+            grant.end();
+            var unused = giveBack(chunk);
+            return null;
+        }
         Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
         run.listeners.tell(
                 listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, refusedAtFirst)));
         return new AcquireResult.Granted(grant);
     }
 
-    /** Prepares an acquire that needs a transaction: its grant may be a chunk, and idle ones that it cannot use go back. */
+    /** Prepares an acquire that needs a transaction: its grant may be a chunk. */
     void prepare(Acquire acquire) {
         if (disabled) {
             return;
@@ -147,12 +153,6 @@ final class Quotas {
         ReuseTerms terms = run.acquireFactory
                 .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
                 .orElse(null);
-        acquire.command().permits().keySet().forEach(name -> {
-            Quota quota = quotas.get(name);
-            if (quota != null) {
-                boolean unused = clearOthers(quota, terms);
-            }
-        });
         if (terms != null && !reuseOf(terms.name()).isZero()) {
             acquire.reuse(terms, known(terms.name()).tokens());
         }
@@ -166,22 +166,22 @@ final class Quotas {
                 chunk -> !chunk.terms().equals(terms) || quota.isDue(chunk, now) || !quota.isReusable(chunk, now));
     }
 
-    /**
-     * Prepares another attempt of an acquire that was handed a chunk too late to use it, as in a JVM that was suspended.
-     *
-     * @return completed when it is to be tried again; null if it is not
-     */
-    @Nullable CompletableFuture<?> retryAfter(Acquire acquire, GrantOutcome.Granted granted) {
-        Chunk chunk = handedOver(acquire, granted);
-        boolean ofAnother = acquire.reuseTerms() != null
+    /** Whether a waiting acquire was handed a chunk, and not granted permits of its own. */
+    static boolean isHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
+        return acquire.reuseTerms() != null
                 && !granted.grant().externalId().equals(acquire.command().externalId());
-        if (chunk == null ? !ofAnother : isReusable(chunk)) {
-            return null;
+    }
+
+    /** Begins a use of a chunk that a waiting acquire was handed; null if that was too late, as in a JVM that was suspended. */
+    @Nullable AcquireResult takeHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
+        Chunk chunk = byExternalId.get(granted.grant().externalId());
+        if (chunk != null && isReusable(chunk)) {
+            return beginNextUse(chunk, acquire.call().startedAt(), acquire.wasRefused());
         }
         if (chunk != null) {
             passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
         }
-        return CompletableFuture.completedFuture(null);
+        return null;
     }
 
     /** Begins a use of a chunk that has become idle while the database refused the acquire; null if there is none. */
@@ -209,32 +209,15 @@ final class Quotas {
         if (returns.isEmpty()) {
             return null;
         }
-        CompletableFuture<Object> end = CompletableFuture.anyOf(allOf(returns.stream()), closed);
-        if (!end.isDone()) {
-            var unused = run.scheduler.schedule(() -> end.complete(true), MAX_WAIT_SECONDS, TimeUnit.SECONDS);
-        }
-        return end;
+        return CompletableFuture.anyOf(allOf(returns.stream()), closed);
     }
 
-    /** Tells the other instances that the database has refused an acquire, if its caller does not wait. */
-    void refused(Acquire acquire, List<PermitShortage> shortages) {
-        if (!acquire.hasWaitTime()) {
-            shortages.stream()
-                    .map(PermitShortage::name)
-                    .filter(name -> !reuseOf(name).isZero())
-                    .forEach(name -> known(name).refusedHere());
-        }
-    }
-
-    private @Nullable Chunk handedOver(Acquire acquire, GrantOutcome.Granted granted) {
-        return acquire.reuseTerms() == null
-                ? null
-                : byExternalId.get(granted.grant().externalId());
-    }
-
-    /** The handle of a chunk that a waiting caller was handed; empty if it was granted by a transaction. */
-    Optional<PermitGrant> beginHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
-        return Optional.ofNullable(handedOver(acquire, granted)).map(this::beginUse);
+    /** Tells the other instances that the database has refused an acquire. */
+    void refused(List<PermitShortage> shortages) {
+        shortages.stream()
+                .map(PermitShortage::name)
+                .filter(name -> !reuseOf(name).isZero())
+                .forEach(name -> known(name).refusedHere());
     }
 
     /** Adds a chunk that was just granted. */
@@ -315,10 +298,13 @@ final class Quotas {
         return outcome == HandoverOutcome.DONE;
     }
 
-    /** Hands idle chunks to callers that have begun to wait, or gives them back if that is not possible. */
+    /**
+     * Hands idle chunks to callers that have begun to wait, or gives them back if that is not possible. Without fairness a quota also
+     * {@linkplain #mark tells} the other instances of them.
+     */
     void serveWaiting(Set<String> names) {
         names.forEach(name -> {
-            Quota quota = quotas.get(name);
+            Quota quota = reuseOf(name).isZero() || isFair(name) ? quotas.get(name) : known(name);
             if (quota != null) {
                 serveWaiting(name, quota);
             }
@@ -444,8 +430,7 @@ final class Quotas {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
         quotas.forEach((name, quota) -> {
-            if (run.commit.isAwaited(name)
-                    && !run.settings.get(SemaphoreSettings.FAIR).of(name)) {
+            if (run.commit.isAwaited(name) && !isFair(name)) {
                 quota.refusedHere();
             }
             Duration validFor = quota.mark(now);
@@ -505,7 +490,11 @@ final class Quotas {
     }
 
     private Quota newQuota(String name) {
-        return new Quota(reuseOf(name), run.settings.get(SemaphoreSettings.FAIR).of(name));
+        return new Quota(reuseOf(name), isFair(name));
+    }
+
+    private boolean isFair(String name) {
+        return run.settings.get(SemaphoreSettings.FAIR).of(name);
     }
 
     /** Whether a use of a chunk of this JVM has, or had, this external id, or that of its request. */

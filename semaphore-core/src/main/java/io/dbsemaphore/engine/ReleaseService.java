@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.Release;
@@ -12,13 +11,11 @@ import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.spi.SemaphoreListener;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -36,14 +33,7 @@ final class ReleaseService {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
-    /** The maximum number of deferred releases in progress. */
-    private static final int MAX_DEFERRED = 1000;
-
-    /** Bounded, since the thread may still hold a connection of the host's pool that the releases need. */
-    private static final Duration MAX_WAIT = Duration.ofSeconds(1);
-
     private final RunContext run;
-    private final Semaphore deferred = new Semaphore(MAX_DEFERRED, true);
 
     ReleaseService(RunContext run) {
         this.run = run;
@@ -161,19 +151,10 @@ final class ReleaseService {
         return run.keepAlive.stop(state.grant().requestId());
     }
 
-    /**
-     * Submits a deferred release on the thread that has ended the transaction, and returns. While too many such releases are in
-     * progress, it waits first, so that releases keep up with the work.
-     */
+    /** Submits a deferred release on the thread that has ended the transaction, and returns. */
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event) {
-        boolean counted = Uninterruptibles.acquire(deferred, MAX_WAIT.toNanos());
         run.held.releaseBegins();
-        CompletableFuture<?> unused = submit(state, event).whenComplete((outcome, failure) -> {
-            run.held.releaseEnds();
-            if (counted) {
-                deferred.release();
-            }
-        });
+        CompletableFuture<?> unused = submit(state, event).whenComplete((outcome, failure) -> run.held.releaseEnds());
     }
 
     private CompletableFuture<ReleaseOutcome> submit(HeldGrant state, Consumer<SemaphoreListener> event) {

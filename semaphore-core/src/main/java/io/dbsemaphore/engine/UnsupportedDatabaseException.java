@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.spi.StartFailure;
 
-/** Thrown when an engine starts on a database that is not supported. */
+/** Thrown when an engine starts on a database, or with an option of its driver, that is not supported. */
 public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
@@ -19,10 +19,30 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     /** The product and version of the database. */
     private final String database;
 
-    UnsupportedDatabaseException(String database) {
-        super("Semaphores are not supported on %s. Use one of %s, and name its DataSource with semaphore.datasource"
-                .formatted(database, SUPPORTED));
+    private final String action;
+
+    private UnsupportedDatabaseException(String message, String database, String action) {
+        super(message);
         this.database = database;
+        this.action = action;
+    }
+
+    static UnsupportedDatabaseException ofDatabase(String database) {
+        return new UnsupportedDatabaseException(
+                "Semaphores are not supported on %s. Use one of %s, and name its DataSource with semaphore.datasource"
+                        .formatted(database, SUPPORTED),
+                database,
+                ACTION.formatted(SUPPORTED));
+    }
+
+    static UnsupportedDatabaseException ofOption(String option) {
+        String database = "a connection with %s".formatted(option);
+        String action = "Remove %s from the URL or the properties of the DataSource for semaphores".formatted(option);
+        return new UnsupportedDatabaseException(
+                "Semaphores are not supported on %s: with this option of the driver more permits could be granted than there are, or for another time. %s"
+                        .formatted(database, action),
+                database,
+                action + ".");
     }
 
     /** {@return the product and version of the database, as its driver reports them} */
@@ -43,6 +63,6 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
     @Override
     public String action() {
-        return ACTION.formatted(SUPPORTED);
+        return action;
     }
 }

@@ -2,11 +2,14 @@ package io.dbsemaphore.jdbc;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
+import java.time.LocalDateTime;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +53,8 @@ public enum Database {
             "for update");
 
     private static final Logger log = LoggerFactory.getLogger(Database.class);
+
+    private static final Pattern REPLAY = Pattern.compile("\\btransactionReplay=true\\b", Pattern.CASE_INSENSITIVE);
 
     private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
 
@@ -159,20 +164,58 @@ public enum Database {
     }
 
     /**
+     * The option of the driver with which grants would be wrong, as in {@code name=value}; empty if there is none.
+     * {@code transactionReplay} repeats the statements of a transaction on another server, and discards their results: the sum of what is
+     * held there is read by nobody. With the others, times lose their fraction, or are shifted by a time zone.
+     *
+     * @throws SQLException if the server cannot be queried
+     */
+    public Optional<String> unsuitableOption(DataSource dataSource) throws SQLException {
+        if (this != MYSQL && this != MARIADB) {
+            return Optional.empty();
+        }
+        LocalDateTime time = LocalDateTime.parse("2001-02-03T04:05:06.789123");
+        String query = "select cast(? as datetime(6)) = timestamp '%1$s', timestamp '%1$s'"
+                .formatted("2001-02-03 04:05:06.789123");
+        try (Connection connection = dataSource.getConnection();
+                Transaction ending = ending(connection);
+                PreparedStatement statement = connection.prepareStatement(query)) {
+            String url = connection.getMetaData().getURL();
+            if (REPLAY.matcher(url).find()) {
+                return Optional.of("transactionReplay=true");
+            }
+            statement.setObject(1, time);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getBoolean(1) && time.equals(row.getObject(2, LocalDateTime.class))
+                        ? Optional.empty()
+                        : Optional.of(
+                                url.startsWith("jdbc:mariadb:")
+                                        ? "pureLocalDateTime=false"
+                                        : "sendFractionalSeconds=false");
+            }
+        }
+    }
+
+    /**
      * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool does: the
      * table would stay locked against changes, and PostgreSQL executes nothing more in a transaction that has failed.
      */
     public static <T> T query(DataSource dataSource, String sql, ResultSetExtractor<T> reader) throws SQLException {
         try (Connection connection = dataSource.getConnection();
-                Transaction ending = () -> {
-                    if (!connection.getAutoCommit()) {
-                        connection.rollback();
-                    }
-                };
+                Transaction ending = ending(connection);
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(sql)) {
             return reader.extractData(rows);
         }
+    }
+
+    private static Transaction ending(Connection connection) {
+        return () -> {
+            if (!connection.getAutoCommit()) {
+                connection.rollback();
+            }
+        };
     }
 
     /** Closed after the statement, so that a failure to close is added to an earlier failure as a suppressed exception. */

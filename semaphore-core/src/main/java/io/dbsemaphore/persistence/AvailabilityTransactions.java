@@ -69,12 +69,14 @@ public final class AvailabilityTransactions {
             queues.expect(byId, Set.of());
             Map<String, RemainingAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
-            List<SemaphoreTable.Availability> polled =
-                    byId.isEmpty() ? List.of() : semaphores.findAvailabilities(byId.keySet());
+            Supplier<List<LockedSemaphore>> found = semaphores.find(byId.keySet());
+            Map<Long, HeldSum> sums = tables.permits().sumHeld(byId.keySet());
             queues.readExpected();
-            polled.forEach(each -> {
-                LockedSemaphore semaphore = each.semaphore();
-                HeldSum sum = each.sum();
+            found.get().forEach(semaphore -> {
+                HeldSum sum = sums.get(semaphore.id());
+                if (sum == null) { // the semaphore has just been deleted
+                    return;
+                }
                 if (queues.isExtensionDue(semaphore, sum.now())) {
                     toExtend.add(semaphore.id());
                 }
@@ -83,10 +85,10 @@ public final class AvailabilityTransactions {
                         new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now()))
                                 .remaining(queues.isRegistered(semaphore)));
             });
-            if (!polled.isEmpty()) {
-                queues.confirm(byId, polled.get(0).sum().now(), inFlight);
-                extend(toExtend, polled.get(0).sum().now());
-            }
+            sums.values().stream().findFirst().map(HeldSum::now).ifPresent(now -> {
+                queues.confirm(byId, now, inFlight);
+                extend(toExtend, now);
+            });
             names.forEach(name -> available.putIfAbsent(name, RemainingAvailability.DELETED));
             return available;
         });
@@ -167,12 +169,7 @@ public final class AvailabilityTransactions {
 
     /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */
     public boolean isReclaimable(Collection<String> names) {
-        return transaction.execute(() -> {
-            Set<Long> ids = idsOf(names);
-            return !ids.isEmpty()
-                    && (!reclaim.find(ids, ReclaimReason.expired(), 1).isEmpty()
-                            || !tables.instances().findDead(ids).isEmpty());
-        });
+        return transaction.execute(() -> reclaim.isPossible(idsOf(names)));
     }
 
     private Set<Long> idsOf(Collection<String> names) {

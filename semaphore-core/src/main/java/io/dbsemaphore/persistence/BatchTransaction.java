@@ -332,21 +332,21 @@ public final class BatchTransaction {
     }
 
     /**
-     * When the first of the held permits of each semaphore expires, by id; no entry if nothing held expires. For semaphores with
-     * many holders, the value may come from the cache.
+     * When the first of the held permits of each semaphore expires, by id; no entry if nothing held expires. The
+     * value may come from the cache.
      */
     private Map<Long, Instant> earliestExpiries(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
-        List<Shortfall> unknown = new ArrayList<>();
-        shortfalls.forEach(shortfall -> expiryScans
-                .recent(shortfall)
-                .ifPresentOrElse(
-                        recent -> recent.ifPresent(at -> expiries.put(shortfall.semaphoreId(), at)),
-                        () -> unknown.add(shortfall)));
+        List<Long> unknown = new ArrayList<>();
+        Shortfall.ids(shortfalls)
+                .forEach(id -> expiryScans
+                        .recent(id)
+                        .ifPresentOrElse(
+                                recent -> recent.ifPresent(at -> expiries.put(id, at)), () -> unknown.add(id)));
         if (!unknown.isEmpty()) {
             long begin = expiryScans.begin();
-            expiries.putAll(requests.findEarliestExpiries(Shortfall.ids(unknown)));
-            expiryScans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
+            expiries.putAll(requests.findEarliestExpiries(unknown));
+            expiryScans.record(unknown, begin, id -> Optional.ofNullable(expiries.get(id)));
         }
         return expiries;
     }

@@ -4,9 +4,13 @@ import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
+import java.time.Duration;
+import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -33,12 +37,13 @@ final class CapacityHistory {
     private static final String LATEST_EXTERNAL_IDS =
             "select external_id from capacity_change where id > 0 order by id desc limit ?";
 
-    /** The entries of a semaphore since then are found by an index. */
+    /** Reads a range of an index for each name. An entry is as old as the release that it is about. */
     private static final String TAKEN_AWAY = """
-            select distinct r.id from permit_request r join permit p on p.permit_request_id = r.id
-            join semaphore s on s.id = p.semaphore_id join capacity_change c
-                on c.semaphore_name = s.name and c.changed_at >= r.updated_at and c.external_id = r.external_id
-            where r.id in (?)""";
+            select external_id, changed_at from capacity_change
+            where semaphore_name in (?) and changed_at >= ? and changed_at <= ? and external_id in (?)""";
+
+    /** The longest time from a release to the entry about it, in one transaction. */
+    private static final Duration TIME_TO_WRITE = Duration.ofMinutes(1);
 
     private final Sql sql;
     private final TimeOrderedIds ids;
@@ -77,9 +82,30 @@ final class CapacityHistory {
                 permit.count());
     }
 
-    /** The requests among these, all released, whose permits were released by force or reclaimed. */
-    List<Long> takenAway(Collection<Long> requestIds) {
-        return sql.read(TAKEN_AWAY, Sql.ID, requestIds);
+    /**
+     * The requests among these, all released, whose permits were released by force or reclaimed.
+     *
+     * @param names the semaphores of their permits
+     */
+    List<PermitRequest> takenAway(Collection<PermitRequest> released, Collection<String> names) {
+        if (released.isEmpty()) {
+            return List.of();
+        }
+        List<LocalDateTime> releases =
+                released.stream().map(PermitRequest::updatedAt).sorted().toList();
+        Map<String, LocalDateTime> last = new HashMap<>();
+        sql.read(
+                        TAKEN_AWAY,
+                        (row, number) -> Map.entry(row.getString(1), row.getObject(2, LocalDateTime.class)),
+                        names,
+                        releases.get(0),
+                        releases.get(releases.size() - 1).plus(TIME_TO_WRITE),
+                        released.stream().map(PermitRequest::externalId).toList())
+                .forEach(entry -> last.merge(entry.getKey(), entry.getValue(), (a, b) -> a.isAfter(b) ? a : b));
+        return released.stream()
+                .filter(each -> last.containsKey(each.externalId())
+                        && !last.get(each.externalId()).isBefore(each.updatedAt()))
+                .toList();
     }
 
     /** The external ids of the requests that were released by force, among so many of the latest entries. */

@@ -5,6 +5,8 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,8 +29,8 @@ public final class HoldTransactions {
     /** The maximum number of requests per statement: well below the limits of the databases, and quick to parse. */
     private static final int MAX_BATCH = 500;
 
-    /** The maximum number of audit entries that are looked at: more forced releases are rare between two heartbeats. */
-    private static final int AUDITED = 100;
+    /** The maximum number of audit entries that are looked at: operators do not release more permits by force between two heartbeats. */
+    private static final int AUDITED = 1_000;
 
     private final ShortTransaction transaction;
     private final Tables tables;
@@ -117,23 +119,25 @@ public final class HoldTransactions {
      */
     public record Ended(Map<Long, Duration> alive, Set<Long> releasedInTime) {}
 
-    /** Reads the state of requests that have expired according to this JVM. */
-    public Ended findEnded(Collection<Long> requestIds) {
-        return transaction.execute(() -> {
-            List<PermitRequest> found = batches(requestIds).stream()
-                    .flatMap(batch -> requests.findByIds(batch).stream())
-                    .toList();
-            Map<Long, Duration> alive = found.stream()
+    /** Reads the state of grants that have expired according to this JVM. */
+    public Ended findEnded(Collection<StoredGrant> grants) {
+        Map<Long, Duration> alive = new HashMap<>();
+        Set<Long> releasedInTime = new HashSet<>();
+        transaction.run(() -> Sql.chunks(List.copyOf(grants), MAX_BATCH).forEach(batch -> {
+            List<PermitRequest> found = requests.findByIds(
+                    batch.stream().map(StoredGrant::requestId).toList());
+            found.stream()
                     .filter(PermitRequest::isAlive)
-                    .collect(Collectors.toMap(PermitRequest::id, PermitRequest::remaining));
-            Set<Long> releasedInTime = found.stream()
-                    .filter(PermitRequest::isReleasedInTime)
-                    .map(PermitRequest::id)
+                    .forEach(request -> alive.put(request.id(), request.remaining()));
+            List<PermitRequest> released =
+                    found.stream().filter(PermitRequest::isReleasedInTime).toList();
+            Set<String> names = batch.stream()
+                    .flatMap(grant -> grant.counts().keySet().stream())
                     .collect(Collectors.toSet());
-            batches(releasedInTime)
-                    .forEach(batch -> tables.history().takenAway(batch).forEach(releasedInTime::remove));
-            return new Ended(alive, releasedInTime);
-        });
+            released.forEach(request -> releasedInTime.add(request.id()));
+            tables.history().takenAway(released, names).forEach(request -> releasedInTime.remove(request.id()));
+        }));
+        return new Ended(alive, releasedInTime);
     }
 
     /**

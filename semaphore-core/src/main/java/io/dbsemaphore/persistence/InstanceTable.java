@@ -28,7 +28,7 @@ final class InstanceTable {
     private static final String DELETE = "delete from semaphore_instance where id = ?";
 
     private static final String SUSPECTS = """
-            select distinct r.instance, i.expires_at, i.owner, i.heartbeat_at, utc_now()
+            select distinct r.instance, i.expires_at, i.owner, i.heartbeat_at, (select utc_now())
             from %s left join semaphore_instance i on i.id = r.instance
             where %s r.instance is not null and (i.id is null or i.expires_at <= utc_now())""";
 

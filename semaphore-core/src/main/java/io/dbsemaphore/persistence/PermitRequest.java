@@ -186,6 +186,10 @@ class PermitRequest {
         return isAcquired() ? Optional.empty() : Optional.of(StoredGrant.instant(updatedAt));
     }
 
+    LocalDateTime updatedAt() {
+        return updatedAt;
+    }
+
     @Nullable Long instance() {
         return instance;
     }

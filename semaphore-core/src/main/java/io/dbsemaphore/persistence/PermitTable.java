@@ -145,7 +145,7 @@ final class PermitTable {
     }
 
     /** The columns of {@link #SUMS}, of which the first has this index. */
-    static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
+    private static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
         return new HeldSum(
                 semaphoreId,
                 row.getLong(column),

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestReclaim {
 
-    /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
-    private static final int PAGE = 200;
+    /** For an IN-list of 200 values or more, MySQL uses statistics instead of index dives, and may scan the table. */
+    private static final int PAGE = 199;
 
     /** The most that one acquire releases, since its transaction is to be short. Later acquires and the sweep reclaim the rest. */
     private static final int MAX_RELEASED = 500;
@@ -62,6 +62,20 @@ final class RequestReclaim {
     /** Finds the requests that hold permits of these semaphores. */
     List<Long> find(Collection<Long> semaphoreIds, ReclaimReason reason, int limit) {
         return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), Sql.ID, values(semaphoreIds, reason, limit));
+    }
+
+    /** Whether requests that hold permits of these semaphores may be reclaimed; false without a scan where a recent one found none. */
+    boolean isPossible(Collection<Long> semaphoreIds) {
+        List<Long> due =
+                semaphoreIds.stream().filter(id -> scans.recent(id).isEmpty()).toList();
+        long begin = scans.begin();
+        boolean possible = !due.isEmpty()
+                && (!find(due, ReclaimReason.expired(), 1).isEmpty()
+                        || !tables.instances().findDead(due).isEmpty());
+        if (!possible) {
+            scans.record(due, begin, id -> true);
+        }
+        return possible;
     }
 
     private static Object[] values(Object first, ReclaimReason reason, Object... more) {
@@ -122,7 +136,8 @@ final class RequestReclaim {
                     release(permits.findRequestsHolding(oldest, Shortfall.ids(shortfalls)), ReclaimReason.expired()));
         }
         List<Shortfall> due = shortfalls.stream()
-                .filter(each -> isShort(each, released) && scans.recent(each).isEmpty())
+                .filter(each -> isShort(each, released)
+                        && scans.recent(each.semaphoreId()).isEmpty())
                 .toList();
         if (!due.isEmpty()) {
             scan(due, oldest.size() < PAGE, released);
@@ -143,7 +158,7 @@ final class RequestReclaim {
             releaseSome(ids, ReclaimReason.instanceGone(dead), released);
         }
         if (released.size() == before) { // there was nothing to reclaim
-            scans.record(due, begin, shortfall -> true);
+            scans.record(ids, begin, id -> true);
         }
     }
 

@@ -52,7 +52,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
                 r, p.count, p.token, i, case when i.expiresAt > utc_now() then true else false end)
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and p.token > :afterToken
-              and (locate(lower(:containing), lower(r.owner)) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
+              and (locate(:containing, r.owner) > 0 or locate(lower(:containing), lower(r.owner)) > 0
+                or locate(:containing, r.externalId) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 

@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -58,15 +57,11 @@ final class SemaphoreTable {
     private static final String STATUS = STATUSES + "where s.name = ? group by s.id, s.name, s.capacity";
     private static final String ALL_STATUSES = STATUSES + "group by s.id, s.name, s.capacity order by s.name";
 
+    private static final String FIND =
+            "select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s where s.id in (?)";
     private static final String FIND_IDS = "select id, name from semaphore where name in (?)";
     private static final String FIND_NAMES = "select name from semaphore where pattern is null order by name limit ?";
     private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
-
-    private static final String FIND_AVAILABILITIES = """
-            select s.id, s.name, s.capacity, s.fence, s.waiters_until,
-                coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now()
-            from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
-            where s.id in (?) group by s.id, s.name, s.capacity, s.fence, s.waiters_until""";
 
     /** A semaphore of a pattern belongs to the operator from now on: it is not deleted when nobody acquires it, which would end a pause. */
     private static final String UPDATE_CAPACITY =
@@ -188,14 +183,9 @@ final class SemaphoreTable {
         return sql.read(COUNT_OF_PATTERNS, (row, number) -> row.getLong(1)).get(0);
     }
 
-    record Availability(LockedSemaphore semaphore, HeldSum sum) {}
-
-    /** The availability of these semaphores, read without a lock, so that it may be outdated. */
-    List<Availability> findAvailabilities(Collection<Long> ids) {
-        return sql.read(
-                FIND_AVAILABILITIES,
-                (row, number) -> new Availability(locked(row, number), PermitTable.sum(row, 6, row.getLong(1))),
-                ids);
+    /** Queues a read of these rows without a lock. */
+    Supplier<List<LockedSemaphore>> find(Collection<Long> ids) {
+        return ids.isEmpty() ? List::of : sql.queryRows(FIND, SemaphoreTable::locked, ids);
     }
 
     /** Queues the change of a capacity. */

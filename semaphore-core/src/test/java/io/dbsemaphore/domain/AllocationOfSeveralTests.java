@@ -70,7 +70,7 @@ class AllocationOfSeveralTests {
                         "a",
                         List.of(new Waiter(Place.at(-5), 1, false, true), new Waiter(Place.at(0), 1, false, false)))
                 .containsEntry("b", List.of(new Waiter(Place.at(-5), 2, false, true)));
-        assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 3, 1));
+        assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 3));
     }
 
     @Test
@@ -78,7 +78,7 @@ class AllocationOfSeveralTests {
         lock("a", 1, 2, 5, OPEN);
         AcquireState first = acquire(Map.of("a", 1));
         Allocation allocation = Allocation.of(List.of(first, acquire(Map.of("a", 2))), availabilities);
-        assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 6, 5));
+        assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 6));
         Instant expiry = Instant.EPOCH;
         assertThat(allocation.refused(Map.of(1L, expiry)))
                 .containsEntry(
@@ -136,12 +136,6 @@ class AllocationOfSeveralTests {
         assertThatIllegalStateException()
                 .isThrownBy(() -> Allocation.of(List.of(acquire(Map.of("a", 1))), availabilities))
                 .withMessageContaining("a");
-    }
-
-    @Test
-    void scansManyHoldersSeldom() {
-        assertThat(new Shortfall(1, "a", 1, 200).hasManyHolders()).isFalse();
-        assertThat(new Shortfall(1, "a", 1, 201).hasManyHolders()).isTrue();
     }
 
     @Test

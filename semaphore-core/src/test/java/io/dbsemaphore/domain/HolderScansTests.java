@@ -10,60 +10,42 @@ import org.junit.jupiter.api.Test;
 
 class HolderScansTests {
 
-    private static final Shortfall MANY = new Shortfall(1, "many", 1, 20_000);
-    private static final Shortfall FEW = new Shortfall(2, "few", 1, 20);
-
     private final AtomicLong clock = new AtomicLong(Duration.ofDays(1).toNanos());
     private final HolderScans<String> scans = new HolderScans<>(clock::get);
 
     @Test
     void areDueAtFirst() {
-        assertThat(scans.recent(MANY)).isEmpty();
-    }
-
-    @Test
-    void areReusedForATenthOfASecond() {
-        scan(Duration.ofMillis(1), MANY);
-        pass(Duration.ofMillis(100));
-        assertThat(scans.recent(MANY)).contains("many");
-        pass(Duration.ofMillis(1));
-        assertThat(scans.recent(MANY)).isEmpty();
+        assertThat(scans.recent(1)).isEmpty();
     }
 
     @Test
     void areReusedForTwentyTimesAsLongAsTheyTook() {
-        scan(Duration.ofMillis(50), MANY);
+        scan(Duration.ofMillis(50), 1L);
         pass(Duration.ofSeconds(1));
-        assertThat(scans.recent(MANY)).contains("many");
+        assertThat(scans.recent(1)).contains("s1");
         pass(Duration.ofMillis(1));
-        assertThat(scans.recent(MANY)).isEmpty();
+        assertThat(scans.recent(1)).isEmpty();
     }
 
     @Test
-    void areRepeatedEachTimeWhereThereAreFewHolders() {
-        scan(Duration.ofMillis(50), MANY, FEW);
-        assertThat(scans.recent(FEW)).isEmpty();
-        assertThat(scans.recent(MANY)).contains("many");
-    }
-
-    @Test
-    void areEvictedWhereFewHoldersAreLeft() {
-        scan(Duration.ofMillis(50), MANY);
-        scan(Duration.ofMillis(50), new Shortfall(1, "many", 1, 3));
-        assertThat(scans.recent(MANY)).isEmpty();
+    void areRepeatedEachTimeWhereTheyTakeAsLongAsAnAcquire() {
+        scan(Duration.ofMillis(50), 1L);
+        scan(Duration.ofMillis(1), 1L, 2L);
+        assertThat(scans.recent(1)).isEmpty();
+        assertThat(scans.recent(2)).isEmpty();
     }
 
     @Test
     void areCachedUpToABound() {
-        LongStream.range(0, 5_000).forEach(id -> scan(Duration.ofMillis(1), new Shortfall(id, "s" + id, 1, 1_000)));
-        assertThat(scans.recent(new Shortfall(0, "s0", 1, 1_000))).isEmpty();
-        assertThat(scans.recent(new Shortfall(4_999, "s4999", 1, 1_000))).contains("s4999");
+        scan(Duration.ofMillis(50), LongStream.range(0, 5_000).boxed().toArray(Long[]::new));
+        assertThat(scans.recent(0)).isEmpty();
+        assertThat(scans.recent(4_999)).contains("s4999");
     }
 
-    private void scan(Duration taking, Shortfall... scanned) {
+    private void scan(Duration taking, Long... scanned) {
         long begin = scans.begin();
         pass(taking);
-        scans.record(List.of(scanned), begin, Shortfall::name);
+        scans.record(List.of(scanned), begin, id -> "s" + id);
     }
 
     private void pass(Duration time) {

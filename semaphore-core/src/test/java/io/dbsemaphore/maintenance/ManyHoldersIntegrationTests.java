@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -143,7 +145,35 @@ class ManyHoldersIntegrationTests {
         }
     }
 
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+    void aRefusalReadsNoHolderOfOthers() {
+        backlog.addHeld(List.of(instances.semaphore(HOLDERS)), HOLDERS, AN_HOUR);
+        String name = instances.semaphore(1);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+
+        long before = rowsRead();
+        try (Node refuses = Node.on(instances.schema())) { // PostgreSQL adds what a session has read at its end
+            for (int i = 0; i < REFUSALS; i++) {
+                assertThat(refuses.semaphores().tryAcquire(AcquireRequest.of(name)))
+                        .isEmpty();
+            }
+        }
+        LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
+
+        assertThat((rowsRead() - before) / REFUSALS).isLessThan(HOLDERS / 20);
+        held.release();
+    }
+
     private static long rowsRead() {
+        if (TestDatabase.kind() == DatabaseKind.POSTGRESQL) {
+            Long read = instances
+                    .jdbc()
+                    .queryForObject(
+                            "select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'permit_request'",
+                            Long.class);
+            return read == null ? 0 : read;
+        }
         return instances.jdbc().queryForList("show global status like 'Handler_read%'").stream()
                 .mapToLong(row -> Long.parseLong(String.valueOf(row.get("Value"))))
                 .sum();

@@ -151,26 +151,6 @@ class PatternCreationIntegrationTests {
 
     /** A name that the database does not accept, where all others of the same transaction are accepted. */
     @Test
-    void doNotFailBecauseOfAnotherName() throws Exception {
-        List<String> names = names(40);
-        String bad = names.get(17);
-        instances.jdbc().execute("alter table semaphore add constraint ck_name check (name <> '" + bad + "')");
-        try {
-            List<CompletableFuture<PermitGrant>> results = acquireAll(first, names);
-
-            assertThatExceptionOfType(ExecutionException.class)
-                    .isThrownBy(() -> results.get(17).get(60, TimeUnit.SECONDS))
-                    .satisfies(failure ->
-                            assertThat(Throwables.getStackTrace(failure)).containsIgnoringCase("ck_name"));
-            results.remove(17);
-            assertThat(all(results)).hasSize(39);
-        } finally {
-            instances.jdbc().execute("alter table semaphore drop constraint ck_name");
-        }
-        assertThat(created()).isEqualTo(39);
-    }
-
-    @Test
     void areMadeAfterAFailure() throws Exception {
         instances.jdbc().execute("alter table semaphore add constraint ck_name check (name <> '" + prefix + "a')");
         try {

@@ -125,9 +125,14 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
         PermitGrant kept = holder.semaphores()
                 .acquire(AcquireRequest.of(name).withKeepAlive(true).withTtl(AN_HOUR));
         expired(150);
+        String[] names =
+                IntStream.range(0, 100).mapToObj(i -> instances.semaphore(1)).toArray(String[]::new);
+        PermitGrant ofMany =
+                holder.semaphores().acquire(AcquireRequest.of(names).withTtl(AN_HOUR));
         Pause heartbeat = holder.gate().pauseBefore("from capacity_change");
         heartbeat.awaitReached(SOON);
         sweeper.admin().forceRelease(kept.externalId(), "ada", "it hangs");
+        sweeper.admin().forceRelease(ofMany.externalId(), "ada", "this, too");
         assertThat(sweeper.maintenance().releaseOrphans()).isEqualTo(150);
 
         heartbeat.open();

@@ -120,7 +120,7 @@ class ReportsIntegrationTests {
     @Test
     void pagesThroughTheHoldersAndSearchesThem() {
         String name = instances.semaphore(20);
-        IntStream.range(0, 20).forEach(i -> acquire(name, i % 2 == 0 ? "Even-" + i : "odd-" + i));
+        IntStream.range(0, 20).forEach(i -> acquire(name, i % 2 == 0 ? "Even-" + i : "Ärzte-" + i));
 
         List<PermitHolder> first = operator.admin().holders(name, "", 0, 8);
         List<PermitHolder> second =
@@ -133,6 +133,7 @@ class ReportsIntegrationTests {
         all.addAll(third);
         assertThat(all).isEqualTo(operator.admin().holders(name)).hasSize(20);
         assertThat(operator.admin().holders(name, "eVEN", 0, 100)).hasSize(10);
+        assertThat(operator.admin().holders(name, "Ärzte", 0, 100)).hasSize(10);
         assertThat(operator.admin().holders(name, first.get(3).externalId(), 0, 100))
                 .containsExactly(first.get(3));
         assertThat(operator.admin().holders(name, "100%", 0, 100)).isEmpty();

@@ -3,6 +3,8 @@ package io.dbsemaphore.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
@@ -12,6 +14,7 @@ import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.HashSet;
@@ -88,7 +91,13 @@ class KeepAliveTransactionIntegrationTests {
         insert(ids, now.plusMinutes(30));
         schema.jdbc().execute("analyze permit_request");
 
-        assertThat(persistence.holds().findEnded(ids).alive()).hasSize(66_000);
+        Instant read = StoredGrant.instant(now);
+        List<StoredGrant> grants = ids.stream()
+                .map(id -> new StoredGrant(
+                        id, "r" + id, "test", List.of(new StoredPermit(id, "s", 1, id)), null, read, null, read))
+                .toList();
+
+        assertThat(persistence.holds().findEnded(grants).alive()).hasSize(66_000);
     }
 
     @Test

@@ -12,68 +12,41 @@ import java.util.Set;
 /**
  * The acquires that one transaction decides, and the releases that it executes before, from the moment they are taken from the
  * {@link WorkQueue} until it is settled. Guarded by the lock of the queue.
+ *
+ * @param isOfReleases whether it is of releases only. In other batches releases are piggy-backed: their permits count as available
+ *     since they came
+ * @param members the acquires of the batch, in the order in which they are decided
+ * @param names the names of all semaphores that the members acquire
+ * @param awaited the semaphores whose row locks the transaction waits for; for a lone release, those whose permits it waits for
+ * @param startedAt this JVM's monotonic clock when the batch was taken from the queue
+ * @param changes of availability since then, by semaphore
  */
-final class Batch {
+record Batch(
+        boolean isOfReleases,
+        List<Acquire> members,
+        List<Release> releases,
+        Set<String> names,
+        Set<String> awaited,
+        LocalQueues queues,
+        long startedAt,
+        Map<String, Long> changes) {
 
     /** A batch that takes longer than this is stalled: acquires that it blocks do not reserve their turn any more. */
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
-    private final boolean ofReleases;
-    private final List<Acquire> members;
-    private final List<Release> releases = new ArrayList<>();
-    private final Set<String> names;
-    private final Set<String> awaited;
-    private final LocalQueues queues;
-    private final long startedAt;
-    private final Map<String, Long> changes = new HashMap<>();
-
     Batch(
-            boolean ofReleases,
+            boolean isOfReleases,
             List<Acquire> members,
             Set<String> names,
             Set<String> awaited,
             LocalQueues queues,
             long startedAt) {
-        this.ofReleases = ofReleases;
-        this.members = members;
-        this.names = names;
-        this.awaited = awaited;
-        this.queues = queues;
-        this.startedAt = startedAt;
-    }
-
-    /** Whether it is of releases only. In other batches releases are piggy-backed: their permits count as available since they came. */
-    boolean isOfReleases() {
-        return ofReleases;
-    }
-
-    /** The acquires of the batch, in the order in which they are decided. */
-    List<Acquire> members() {
-        return members;
-    }
-
-    List<Release> releases() {
-        return releases;
-    }
-
-    /** The names of all semaphores that the members acquire. */
-    Set<String> names() {
-        return names;
-    }
-
-    /** The semaphores whose row locks the transaction waits for; for a lone release, those whose permits it waits for. */
-    Set<String> awaited() {
-        return awaited;
+        this(isOfReleases, members, new ArrayList<>(), names, awaited, queues, startedAt, new HashMap<>());
     }
 
     /** Whether the transaction may block on a row lock. */
     boolean isWaiting() {
         return !awaited.isEmpty();
-    }
-
-    /** This JVM's monotonic clock when the batch was taken from the queue. */
-    long startedAt() {
-        return startedAt;
     }
 
     /** The input of the transaction. */

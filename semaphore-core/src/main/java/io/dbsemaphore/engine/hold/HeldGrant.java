@@ -64,7 +64,9 @@ public final class HeldGrant {
 
     /** Records that the database has set the expiry. */
     synchronized void extend(Deadline expiry) {
-        term = new Term(term.grant(), expiry, System.nanoTime());
+        long now = System.nanoTime();
+        long later = expiry.remainingNanos(now) - term.deadline().remainingNanos(now);
+        term = new Term(term.grant().extendedBy(Duration.ofNanos(later)), expiry, now);
     }
 
     /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. */

@@ -243,7 +243,7 @@ public final class KeepAlive implements AutoCloseable {
     /** Reports a grant that its release has found gone, unless another process had released it in time. */
     public void reportGone(GrantHandle lost) {
         long requestId = lost.stored().requestId();
-        HoldTransactions.Ended ended = renewals.findEnded(List.of(requestId));
+        HoldTransactions.Ended ended = renewals.findEnded(List.of(lost.stored()));
         if (!ended.releasedInTime().contains(requestId)) {
             report(lost, null, false);
         }
@@ -405,7 +405,7 @@ public final class KeepAlive implements AutoCloseable {
     private void settleWatched(List<ScheduledRenewal> watched) {
         long asOf = System.nanoTime();
         HoldTransactions.Ended ended = renewals.findEnded(
-                watched.stream().map(ScheduledRenewal::requestId).toList());
+                watched.stream().map(grant -> grant.state.grant()).toList());
         for (ScheduledRenewal grant : watched) {
             long requestId = grant.requestId();
             Duration renewed = ended.alive().get(requestId);
@@ -463,7 +463,6 @@ public final class KeepAlive implements AutoCloseable {
      * is not ended: it is held again if an acquire with its external id is repeated before others reclaim it.
      */
     private synchronized void end(ScheduledRenewal grant, boolean expired) {
-        GrantHandle user = grant.handle();
         if (!byRequest.remove(grant.requestId(), grant)) {
             return;
         }
@@ -471,6 +470,7 @@ public final class KeepAlive implements AutoCloseable {
         if (!expired) {
             held.end(grant.state);
         }
+        GrantHandle user = grant.handle(); // after the end: a use that begins later finds that the grant is lost
         if (untold && user != null) {
             reports = reports.handleAsync(
                     (unused, failure) -> {

@@ -107,12 +107,11 @@ public final class Quota {
             confirmedAt = asOf;
         }
 
-        /** Begins a use, and returns its number; the first one is 0. */
         @SuppressWarnings({"NonAtomicOperationOnVolatileField", "NonAtomicVolatileUpdate"}) // belongs to one thread
-        int beginUse(GrantHandle handle, long nowNanos) {
-            user = handle;
+        void beginUse(GrantHandle handle, long nowNanos) {
             usedAt = nowNanos;
-            return uses++;
+            uses++;
+            user = handle;
         }
 
         void endUse() {
@@ -125,6 +124,7 @@ public final class Quota {
             return nowNanos - usedAt;
         }
 
+        /** How many uses have begun, which is the number of the next one; the first one is 0. */
         int uses() {
             return uses;
         }

@@ -36,7 +36,8 @@ public final class ReusedGrant extends GrantHandle {
         super(chunk.state(), false, operations);
         this.chunk = chunk;
         this.since = System.nanoTime();
-        this.use = chunk.beginUse(this, since);
+        this.use = chunk.uses();
+        chunk.beginUse(this, since); // last: from now on other threads see this handle, and its number
     }
 
     /** The external id of the request, without the number of the use. */

@@ -22,6 +22,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What callers of the same instance, of other ones, operators and listeners may rely on where permits are reused. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -83,8 +85,9 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
         }
     }
 
-    @Test
-    void anInstanceWithoutFairnessGetsIdlePermitsOfOneWithIt() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anInstanceWithoutFairnessGetsIdlePermitsOfOneWithIt(boolean keptAlive) throws Exception {
         String one = cluster.semaphore(1);
         Node keeps = node(R);
         Node unfair = Node.on(cluster.schema(), settings(R).with(SemaphoreSettings.FAIR, PerSemaphore.all(false)));
@@ -98,13 +101,36 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
             return true;
         });
 
-        Optional<PermitGrant> grant =
-                unfair.semaphores().tryAcquire(request(one).withWaitTime(R.multipliedBy(16)));
+        Optional<PermitGrant> grant = unfair.semaphores()
+                .tryAcquire(request(one).withKeepAlive(keptAlive).withWaitTime(R.multipliedBy(16)));
 
         stop.set(true);
         Concurrently.get(uses);
         assertThat(grant).isPresent();
         grant.ifPresent(PermitGrant::release);
+    }
+
+    /** Its record as a waiting caller has been deleted with its wait. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aRefusedCallerIsToldToOtherInstances(int waitMillis) {
+        PermitGrant held = acquire(node);
+        Node refuses = node(R);
+
+        assertThat(refuses.semaphores().tryAcquire(request().withWaitTime(Duration.ofMillis(waitMillis))))
+                .isEmpty();
+
+        await().atMost(SOON)
+                .until(() -> cluster
+                        .schema()
+                        .jdbc()
+                        .queryForList(
+                                "select w.instance from semaphore_waiter w join semaphore s on s.id = w.semaphore_id where s.name = ?",
+                                Long.class,
+                                name)
+                        .stream()
+                        .anyMatch(instance -> instance < 0));
+        held.release();
     }
 
     @Test

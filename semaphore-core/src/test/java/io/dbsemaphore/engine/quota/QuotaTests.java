@@ -2,16 +2,23 @@ package io.dbsemaphore.engine.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
+import io.dbsemaphore.testing.Concurrently;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +29,19 @@ class QuotaTests {
     private static final long NANOS = R.toNanos();
     private static final Duration MAX_HOLD = R.multipliedBy(10);
     private static final ReuseTerms TERMS = new ReuseTerms("s", 1, false, true, Duration.ofHours(1), MAX_HOLD);
+
+    private static final GrantHandle.Operations NONE = new GrantHandle.Operations() {
+
+        @Override
+        public void renew(GrantHandle handle, Duration ttl) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ReleaseOutcome release(GrantHandle handle) {
+            throw new UnsupportedOperationException();
+        }
+    };
 
     private final GrantRegistry held = new GrantRegistry();
     private final Quota quota = new Quota(R, true);
@@ -38,6 +58,30 @@ class QuotaTests {
 
         assertThat(quota.isReusable(chunk, now + NANOS)).isTrue();
         assertThat(quota.isReusable(chunk, now + NANOS / 2 + NANOS)).isFalse();
+    }
+
+    /** By this number others find out whether a late call is for the current use. */
+    @Test
+    void otherThreadsNeverSeeAUseWithTheNumberOfAnEarlierOne() throws Exception {
+        Chunk chunk = chunk();
+        new ReusedGrant(chunk, NONE).end();
+        AtomicBoolean stop = new AtomicBoolean();
+        Future<Boolean> uses = Concurrently.async(() -> {
+            while (!stop.get()) {
+                new ReusedGrant(chunk, NONE).end();
+            }
+            return true;
+        });
+
+        long wrong = IntStream.range(0, 2_000_000)
+                .mapToObj(i -> Optional.ofNullable(chunk.user()))
+                .flatMap(Optional::stream)
+                .filter(use -> use.externalId().endsWith("#0"))
+                .count();
+
+        stop.set(true);
+        Concurrently.get(uses);
+        assertThat(wrong).isZero();
     }
 
     @Test

@@ -158,6 +158,7 @@ class ReuseIntegrationTests extends ReuseFixture {
         try (PermitGrant grant = node.semaphores().acquire(brief)) {
             assertThat(grant.isReused()).isTrue();
             assertThat(grant.isHeld()).isTrue();
+            assertThat(grant.expiresAt().orElseThrow()).isAfter(grant.acquiredAt());
         }
     }
 

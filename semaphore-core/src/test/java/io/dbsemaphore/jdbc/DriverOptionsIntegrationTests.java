@@ -1,0 +1,82 @@
+package io.dbsemaphore.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.engine.UnsupportedDatabaseException;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.node.Node;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Options of drivers with which grants would be wrong: nothing starts with them. */
+class DriverOptionsIntegrationTests {
+
+    private final Schema schema = TestDatabase.create().migrate();
+
+    @AfterEach
+    void close() {
+        schema.close();
+    }
+
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MARIADB)
+    void repeatedTransactionsAreRefused() {
+        refuses("&transactionReplay=true", "transactionReplay=true");
+        refuses("&transactionreplay=TRUE", "transactionReplay=true");
+        accepts("&transactionReplay=false");
+    }
+
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MARIADB)
+    void shiftedTimesAreRefused() {
+        refuses(
+                "&preserveInstants=true&pureLocalDateTime=false&connectionTimeZone=Asia/Tokyo",
+                "pureLocalDateTime=false");
+        accepts("&preserveInstants=true&connectionTimeZone=Asia/Tokyo");
+    }
+
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void timesWithoutAFractionAreRefused() {
+        refuses("&sendFractionalSeconds=false", "sendFractionalSeconds=false");
+        refuses("&sendFractionalSeconds=false&useServerPrepStmts=true", "sendFractionalSeconds=false");
+        accepts("&connectionTimeZone=%2B03:00&forceConnectionTimeZoneToSession=true");
+        accepts("&useServerPrepStmts=true");
+    }
+
+    private void refuses(String options, String named) {
+        try (HikariDataSource pool = new HikariDataSource(schema.poolConfig(2, withOptions(options)))) {
+            assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                    .isThrownBy(() -> start(pool))
+                    .withMessageContaining(named)
+                    .satisfies(refusal -> assertThat(refusal.action()).contains("Remove " + named));
+        }
+    }
+
+    private void accepts(String options) {
+        try (HikariDataSource pool = new HikariDataSource(schema.poolConfig(2, withOptions(options)))) {
+            start(pool);
+        }
+    }
+
+    private String withOptions(String options) {
+        String url = schema.jdbcUrl();
+        return url + (url.contains("?") ? options : options.replaceFirst("&", "?"));
+    }
+
+    private static void start(HikariDataSource pool) {
+        try (Node node = new Node(pool)) {
+            node.admin().create("named-" + System.nanoTime(), 1);
+            node.admin()
+                    .list()
+                    .forEach(each -> assertThat(node.semaphores().tryAcquire(AcquireRequest.of(each.name())))
+                            .isPresent());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** While a dump is open, the database cannot remove the index entries of permits that have been released since it began. */
+@Slow
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OldSnapshotIntegrationTests {
+
+    private static final int REPETITIONS = 30;
+    private static final LocalQueues QUEUES = new LocalQueues(0, "test", name -> false);
+
+    private final Schema schema = TestDatabase.create().migrate();
+    private final HikariDataSource pool = schema.newPool(3);
+    private Sessions connections;
+    private SemaphorePersistence persistence;
+    private Connection dump;
+
+    @BeforeEach
+    void releaseManyDuringADump() throws SQLException {
+        Duration limit = Duration.ofSeconds(5);
+        Database database = Database.of(pool);
+        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
+        persistence = SemaphorePersistence.open(connections, database, "", limit, null);
+        persistence.admin().create("calm", 1);
+        persistence.admin().create("busy", 1);
+        dump = pool.getConnection();
+        dump.setAutoCommit(false);
+        dump.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+        try (Statement statement = dump.createStatement()) {
+            statement.execute("select count(*) from permit");
+        }
+        schema.jdbc().update("""
+                insert into permit_request (id, external_id, owner, state, content_digest, renewed_at, created_at, updated_at)
+                values (1, 'released', 'test', 'RELEASED', 'none', now(), now(), now())""");
+        schema.jdbc().update("""
+                insert into permit (id, semaphore_id, permit_request_id, count, exclusive, state, token)
+                with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < 499)
+                select 1 + a.n * 500 + b.n, s.id, 1, 1, 0, 'ACQUIRED', 1 + a.n * 500 + b.n
+                from numbers a, numbers b, semaphore s where s.name = 'busy'""");
+        schema.jdbc().update("update permit set state = 'RELEASED'");
+        assertThat(acquire("calm")).isInstanceOf(GrantOutcome.Granted.class);
+        assertThat(acquire("busy")).isInstanceOf(GrantOutcome.Granted.class);
+    }
+
+    @AfterEach
+    void close() throws SQLException {
+        dump.close();
+        persistence.close();
+        connections.close();
+        pool.close();
+        schema.close();
+    }
+
+    @Test
+    void hardlyDelayPolls() {
+        long calm = median(() -> poll("calm"));
+
+        assertThat(median(() -> poll("busy"))).isLessThan(4 * calm);
+    }
+
+    private void poll(String name) {
+        assertThat(persistence
+                        .availabilityTransactions()
+                        .poll(Set.of(name), Set.of(), QUEUES)
+                        .get(name)
+                        .available())
+                .isZero();
+    }
+
+    private GrantOutcome acquire(String name) {
+        AcquireState acquire = new AcquireState(new AcquireCommand(
+                UUID.randomUUID().toString(), false, true, Map.of(name, 1), false, null, "test", null));
+        return persistence
+                .batches()
+                .grant(() -> new GrantBatch(List.of(acquire), Set.of(), new TreeMap<>(), QUEUES))
+                .outcomes()
+                .get(0);
+    }
+
+    private static long median(Runnable work) {
+        return LongStream.range(0, REPETITIONS)
+                .map(i -> {
+                    long begin = System.nanoTime();
+                    work.run();
+                    return System.nanoTime() - begin;
+                })
+                .sorted()
+                .skip(REPETITIONS / 2)
+                .findFirst()
+                .orElseThrow();
+    }
+}
