@@ -21,8 +21,10 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
@@ -243,7 +245,8 @@ public final class AdminTransactions {
     }
 
     /**
-     * The requests that held permits within a period, the last acquired first. No index has the times of requests: this would cost
+     * The requests that held permits within a period, the last acquired first; if there are too many, all that are held and the latest
+     * of the others. No index has the times of requests: this would cost
      * each acquire and release. But the tokens of a semaphore grow with time, so that the end of the period is found by a binary
      * search over tokens, and the requests before it by a scan of limited length.
      */
@@ -255,14 +258,13 @@ public final class AdminTransactions {
     }
 
     private List<SemaphoreReports.Use> uses(long semaphoreId, LocalDateTime from, LocalDateTime to, int limit) {
-        Stream<SemaphoreReports.Use> held = reports().findUses(semaphoreId, to, Limit.of(limit)).stream();
-        Stream<SemaphoreReports.Use> released = reports()
-                .findUses(semaphoreId, lastToken(semaphoreId, to), from, to, Math.max(SCANNED, limit), Limit.of(limit))
-                .stream();
-        return Stream.concat(held, released)
-                .sorted(Comparator.comparingLong(SemaphoreReports.Use::token).reversed())
-                .limit(limit)
-                .toList();
+        List<SemaphoreReports.Use> held = reports().findUses(semaphoreId, to, Limit.of(limit));
+        List<SemaphoreReports.Use> released = reports()
+                .findUses(semaphoreId, lastToken(semaphoreId, to), from, to, Math.max(SCANNED, limit), Limit.of(limit));
+        Map<Long, SemaphoreReports.Use> byToken = new TreeMap<>(Comparator.reverseOrder());
+        Stream.concat(held.stream(), released.stream().limit(limit - held.size()))
+                .forEach(use -> byToken.put(use.token(), use)); // in both if it was released after the first query
+        return List.copyOf(byToken.values());
     }
 
     /** The highest token among the released permits that were acquired until then; 0 if there is none. */
@@ -274,7 +276,7 @@ public final class AdminTransactions {
             Optional<SemaphoreReports.Use> newest =
                     reports().findUses(semaphoreId, middle, BEGIN, END, 1, Limit.of(1)).stream()
                             .findFirst();
-            if (newest.isPresent() && newest.get().isAfter(until)) {
+            if (newest.isPresent() && newest.get().createdAt().isAfter(until)) {
                 high = newest.get().token() - 1;
             } else {
                 low = middle;

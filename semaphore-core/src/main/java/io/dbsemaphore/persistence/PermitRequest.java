@@ -181,11 +181,6 @@ class PermitRequest {
         return Optional.ofNullable(expiresAt).map(StoredGrant::instant);
     }
 
-    /** When it was released; empty while it is held. */
-    Optional<Instant> releasedAt() {
-        return isAcquired() ? Optional.empty() : Optional.of(StoredGrant.instant(updatedAt));
-    }
-
     LocalDateTime updatedAt() {
         return updatedAt;
     }

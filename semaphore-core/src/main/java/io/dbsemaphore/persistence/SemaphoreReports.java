@@ -4,6 +4,7 @@ import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.List;
@@ -57,28 +58,32 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 
-    /** The permits of one request, held or released. */
-    record Use(PermitRequest request, int count, long token) {
-
-        /** Whether they were acquired after that. */
-        boolean isAfter(LocalDateTime time) {
-            return request.acquiredAt().isAfter(StoredGrant.instant(time));
-        }
+    /** The permits of one request, held or released, as they are in the database: two queries may find a request in two states. */
+    record Use(
+            String externalId,
+            String owner,
+            int count,
+            long token,
+            PermitState state,
+            LocalDateTime createdAt,
+            LocalDateTime updatedAt,
+            @Nullable LocalDateTime expiresAt) {
 
         PermitUse toContract() {
             return new PermitUse(
-                    request.externalId(),
-                    request.owner(),
+                    externalId,
+                    owner,
                     count,
                     token,
-                    request.acquiredAt(),
-                    request.releasedAt(),
-                    request.expiresAt());
+                    StoredGrant.instant(createdAt),
+                    state == PermitState.RELEASED ? Optional.of(StoredGrant.instant(updatedAt)) : Optional.empty(),
+                    Optional.ofNullable(expiresAt).map(StoredGrant::instant));
         }
     }
 
     @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Use(r, p.count, p.token)
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(
+                r.externalId, r.owner, p.count, p.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)
             from Permit p join PermitRequest r on r.id = p.requestId
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and r.createdAt <= :until
             order by p.token desc""")
@@ -86,7 +91,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     /** The released permits of a period among those up to a token, the last acquired first; scans only so many. */
     @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Use(r, u.count, u.token)
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(
+                r.externalId, r.owner, u.count, u.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)
             from (select p.requestId as requestId, p.count as count, p.token as token from Permit p
                   where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
                   order by p.token desc limit :scanned) u

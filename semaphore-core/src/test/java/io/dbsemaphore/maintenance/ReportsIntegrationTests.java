@@ -12,12 +12,15 @@ import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +77,64 @@ class ReportsIntegrationTests {
         assertThat(owners(name, from.minus(AN_HOUR.multipliedBy(2)), from.minus(AN_HOUR), 10))
                 .isEmpty();
         later.release();
+    }
+
+    @Test
+    void showsARequestOnceThatIsReleasedWhileTheReportIsRead() {
+        String name = instances.semaphore(3);
+        acquire(name, "past").release();
+        PermitGrant ending = acquire(name, "ending");
+        Instant now = operator.admin().now();
+        StatementGate.Pause pause = operator.gate().pauseBefore("from (select");
+        CompletableFuture<List<PermitUse>> report = CompletableFuture.supplyAsync(
+                () -> operator.admin().requests(name, now.minus(AN_HOUR), now.plus(AN_HOUR), 10));
+        pause.awaitReached(Instances.SOON);
+
+        ending.release();
+        pause.open();
+
+        assertThat(report.join()).extracting(PermitUse::owner).containsExactly("ending", "past");
+        assertThat(report.join().get(0).releasedAt()).isPresent();
+    }
+
+    @Test
+    void showsWhatIsStillHeldBeforeTheLatestReleasedRequests() {
+        String name = instances.semaphore(3);
+        PermitGrant held = acquire(name, "held");
+        long semaphore = instances.number("select id from semaphore where name = ?", name);
+        LocalDateTime now = Instances.ago(Duration.ZERO);
+        IntStream.rangeClosed(1, 501).forEach(i -> {
+            instances
+                    .jdbc()
+                    .update(
+                            "insert into permit_request (id, external_id, owner, state, content_digest, renewed_at, created_at, updated_at)"
+                                    + " values (?, ?, 'short', 'RELEASED', 'x', ?, ?, ?)",
+                            i,
+                            "short-" + i,
+                            now,
+                            now,
+                            now);
+            instances
+                    .jdbc()
+                    .update(
+                            "insert into permit (id, semaphore_id, permit_request_id, count, exclusive, state, token)"
+                                    + " values (?, ?, ?, 1, 0, 'RELEASED', ?)",
+                            i,
+                            semaphore,
+                            i,
+                            held.fencingToken() + i);
+        });
+
+        List<PermitUse> uses = operator.admin()
+                .requests(
+                        name,
+                        operator.admin().now().minus(AN_HOUR),
+                        operator.admin().now(),
+                        500);
+
+        assertThat(uses).hasSize(500).last().extracting(PermitUse::owner).isEqualTo("held");
+        assertThat(uses.get(0).externalId()).isEqualTo("short-501");
+        assertThat(uses.get(498).externalId()).isEqualTo("short-3");
     }
 
     @Test
