@@ -84,7 +84,6 @@ final class EndpointHeadersConfiguration {
     static final class EndpointHeaders {
 
         private static final Map<String, String> HEADERS = Map.of(
-                "X-Frame-Options", "DENY",
                 "Content-Security-Policy", "frame-ancestors 'none'",
                 "X-Content-Type-Options", "nosniff",
                 "Cache-Control", "no-store");

@@ -21,6 +21,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationTrustResolverImpl;
@@ -134,7 +135,7 @@ public class SemaphoresEndpoint {
      * @param name the name of a semaphore that the request holds permits of
      * @param externalId the external id of the request
      * @param reason the reason, for the audit
-     * @return the outcome, or 400, 403 or 404
+     * @return the outcome, or 400, 403, 404 or 409
      */
     @DeleteOperation
     public WebEndpointResponse<Object> forceReleaseByName(
@@ -178,7 +179,7 @@ public class SemaphoresEndpoint {
      * @param name the name of a semaphore that the request holds permits of
      * @param externalId the external id of the request
      * @param reason the reason, for the audit
-     * @return the outcome, or 400, 403 or 404
+     * @return the outcome, or 400, 403, 404 or 409
      */
     @DeleteOperation
     public WebEndpointResponse<Object> forceRelease(
@@ -189,15 +190,20 @@ public class SemaphoresEndpoint {
         return answer(() -> {
             requirePermitted(
                     securityContext, properties.forceReleaseEnabled(), "semaphore.endpoint.force-release-enabled");
-            if (admin.holders(name).stream()
+            if (admin.holders(name, externalId, 0, SemaphoreAdmin.MAX_LIMIT).stream()
                     .noneMatch(holder -> holder.externalId().equals(externalId))) {
                 throw new ResponseStatusException(
                         HttpStatus.NOT_FOUND,
                         "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
                                 .formatted(externalId, name));
             }
-            ReleaseOutcome outcome = admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason));
-            return Map.of("externalId", externalId, "outcome", outcome);
+            try {
+                ReleaseOutcome outcome =
+                        admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason));
+                return Map.of("externalId", externalId, "outcome", outcome);
+            } catch (CannotAcquireLockException locked) { // says what to wait for
+                throw new ResponseStatusException(HttpStatus.CONFLICT, locked.getMessage(), locked);
+            }
         });
     }
 

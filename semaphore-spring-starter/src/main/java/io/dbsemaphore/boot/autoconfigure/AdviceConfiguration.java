@@ -1,16 +1,22 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.aop.UnguardableMethodException;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.util.Collection;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
@@ -30,6 +36,8 @@ import org.springframework.util.function.SingletonSupplier;
 @Configuration(proxyBeanMethods = false)
 @Import(AdviceConfiguration.AutoProxyCreatorRegistrar.class)
 final class AdviceConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(AdviceConfiguration.class);
 
     /**
      * Created before all ordinary beans, and so must not depend on any: the operations and the threads are looked up by the first call,
@@ -73,6 +81,30 @@ final class AdviceConfiguration {
             return type;
         } catch (IllegalStateException incomplete) {
             return null;
+        }
+    }
+
+    /**
+     * Warns of a bean that exists and has annotated methods, but no proxy: it was created before the proxy creator. A test may have
+     * replaced it by a mock, for which the start must not fail, whatever the annotations say.
+     */
+    static void warnIfUnguarded(String beanName, SingletonBeanRegistry beans, Collection<WithPermitsAdvisor> advisors) {
+        Object bean = beans.getSingleton(beanName);
+        boolean unguarded;
+        try {
+            unguarded = bean != null
+                    && !AopUtils.isAopProxy(bean)
+                    && advisors.stream()
+                            .anyMatch(advisor -> advisor.getClassFilter().matches(bean.getClass()));
+        } catch (IllegalStateException failure) {
+            unguarded = failure instanceof UnguardableMethodException;
+        }
+        if (unguarded) {
+            log.warn(
+                    "The @WithPermits methods of bean '{}' acquire no permits: it was created before beans get proxies, since a"
+                            + " BeanFactoryPostProcessor or BeanPostProcessor needs it. Let that look it up later, as by an"
+                            + " ObjectProvider. A mock of a test may stay as it is",
+                    beanName);
         }
     }
 

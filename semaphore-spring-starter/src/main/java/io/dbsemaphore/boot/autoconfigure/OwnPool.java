@@ -47,8 +47,9 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
     }
 
     private static String driver(@Nullable String configured, String url) {
-        DatabaseDriver known = DatabaseDriver.fromJdbcUrl(url);
-        String driver = configured != null ? configured : known.getDriverClassName();
+        String driver = configured != null
+                ? configured
+                : DatabaseDriver.fromJdbcUrl(url).getDriverClassName();
         if (driver == null) {
             throw new SemaphoreConfigurationException(
                     "%s is that of an unknown database.".formatted(Properties.URL),
@@ -58,19 +59,9 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
             throw new SemaphoreConfigurationException(
                     "%s = %s needs the JDBC driver %s, which is not on the class path."
                             .formatted(Properties.URL, DatabaseUrl.withoutSecrets(url), driver),
-                    "Add the dependency of the driver, beside that of R2DBC: %s.".formatted(artifact(known)));
+                    "Add the dependency of the driver, beside that of R2DBC.");
         }
         return driver;
-    }
-
-    private static String artifact(DatabaseDriver database) {
-        return switch (database) {
-            case MYSQL -> "com.mysql:mysql-connector-j";
-            case MARIADB -> "org.mariadb.jdbc:mariadb-java-client";
-            case POSTGRESQL -> "org.postgresql:postgresql";
-            case H2 -> "com.h2database:h2";
-            default -> "see the database's documentation";
-        };
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -154,14 +155,18 @@ public final class SemaphoreAutoConfiguration {
             ConfigurableListableBeanFactory beanFactory) {
         return () -> {
             List<WithPermitsAdvisor> all = advisors.stream().toList();
+            List<String> created = new ArrayList<>();
             for (String name : beanFactory.getBeanDefinitionNames()) {
-                boolean isChecked = beanFactory.containsSingleton(name) && !beanFactory.isFactoryBean(name);
-                Class<?> type = isChecked ? null : AdviceConfiguration.typeOf(name, beanFactory);
-                if (type != null) {
+                boolean isCreated = beanFactory.containsSingleton(name) && !beanFactory.isFactoryBean(name);
+                Class<?> type = isCreated ? null : AdviceConfiguration.typeOf(name, beanFactory);
+                if (isCreated) {
+                    created.add(name);
+                } else if (type != null) {
                     all.forEach(advisor -> advisor.getClassFilter().matches(type));
                 }
             }
             declaredSemaphores.checkAnnotatedNames(engine.admin(), settings, all.stream());
+            created.forEach(name -> AdviceConfiguration.warnIfUnguarded(name, beanFactory, all));
         };
     }
 

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * semaphores at an interval, on a thread of the engine. A gauge gets the last reading at once, however slow the database is. The readings
  * begin when a gauge is asked for its value, and end when none has been for two minutes, or with the engine. The next gauge begins them anew.
  */
-final class PermitSnapshots implements MeterBinder, AutoCloseable {
+final class PermitSnapshots implements MeterBinder {
 
     private static final Logger log = LoggerFactory.getLogger(PermitSnapshots.class);
 
@@ -48,7 +48,6 @@ final class PermitSnapshots implements MeterBinder, AutoCloseable {
 
     private Future<?> readings = CompletableFuture.completedFuture("none so far");
     private long askedAt;
-    private boolean closed;
 
     private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
 
@@ -97,7 +96,7 @@ final class PermitSnapshots implements MeterBinder, AutoCloseable {
 
     private synchronized void ask() {
         askedAt = clock.getAsLong();
-        if (readings.isDone() && !closed) {
+        if (readings.isDone()) {
             try {
                 readings = timer.apply(interval, this::read);
             } catch (RejectedExecutionException notRunning) {
@@ -126,12 +125,5 @@ final class PermitSnapshots implements MeterBinder, AutoCloseable {
         } catch (RuntimeException failure) {
             log.debug("The status of the semaphores could not be read", failure);
         }
-    }
-
-    /** Ends the readings for good. A reading under way may end later. */
-    @Override
-    public synchronized void close() {
-        closed = true;
-        readings.cancel(false);
     }
 }

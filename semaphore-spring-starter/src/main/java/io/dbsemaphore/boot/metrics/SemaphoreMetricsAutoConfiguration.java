@@ -35,7 +35,7 @@ public final class SemaphoreMetricsAutoConfiguration {
         return new SemaphoreMetrics(registry, names);
     }
 
-    @Bean(destroyMethod = "close")
+    @Bean
     PermitSnapshots semaphorePermitSnapshots(
             SemaphoreAdmin admin, ConfiguredNames names, Properties metrics, SemaphoreEngine engine) {
         return new PermitSnapshots(admin, names, metrics.refreshInterval(), engine::every, System::nanoTime);

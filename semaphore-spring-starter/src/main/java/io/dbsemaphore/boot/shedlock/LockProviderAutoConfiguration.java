@@ -32,21 +32,22 @@ public final class LockProviderAutoConfiguration {
         return new SemaphoreLockProvider(semaphores, properties.prefix());
     }
 
+    /** Also for a provider of the application that uses a {@link SemaphoreLockProvider}. */
     @Bean
-    @ConditionalOnBean(SemaphoreLockProvider.class)
     MutexRequests semaphoreLockProviderRequests(Properties properties) {
         return SemaphoreLockProvider.requests(properties.prefix());
     }
 
-    /** Tells why the property has no effect. */
+    /** Tells why there is no provider. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreLockProvider.class)
     SmartInitializingSingleton semaphoreLockProviderWithoutEffect() {
         return () -> LoggerFactory.getLogger(LockProviderAutoConfiguration.class)
                 .warn(
-                        "semaphore.adapters.shedlock.enabled=true has no effect, since the application defines a LockProvider of its"
-                                + " own, whose locks are no semaphores. Remove that bean, or the property");
+                        "semaphore.adapters.shedlock.enabled=true only declares the pattern of its locks, since the application defines a"
+                                + " LockProvider of its own. Remove that bean, or the property, unless that bean uses a"
+                                + " SemaphoreLockProvider");
     }
 
     /**

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** What the endpoint cannot use is refused with an explanation, in the same way on every database. */
 class EndpointErrorsIntegrationTests {
@@ -31,6 +33,7 @@ class EndpointErrorsIntegrationTests {
                 database,
                 Principals.class,
                 "management.endpoints.web.exposure.include=semaphores",
+                "semaphore.lock-wait-timeout=1s",
                 "semaphore.endpoint.set-capacity-enabled=true",
                 "semaphore.endpoint.force-release-enabled=true");
     }
@@ -114,6 +117,22 @@ class EndpointErrorsIntegrationTests {
         delete(host, "?name=orders", null).assertProblem(400, "The parameter 'externalId' is missing");
         delete(host, "?externalId=4711", null).assertProblem(400, "The parameter 'name' is missing");
         delete(host, "", null).assertProblem(400, "The parameter 'name' is missing");
+    }
+
+    /** Only the operator can know that it is a transaction of the application that has to end. */
+    @Test
+    void saysThatATransactionOfTheApplicationKeepsARequestFromBeingReleased() {
+        host.admin().create("checked", 1);
+        try (PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("checked"))) {
+            new TransactionTemplate(host.bean(PlatformTransactionManager.class)).executeWithoutResult(transaction -> {
+                host.semaphores().requireHeld(grant);
+
+                delete(host, "?name=checked&externalId=" + grant.externalId(), "ada")
+                        .assertProblem(409, "another transaction has locked it or its permits, as requireHeld does");
+            });
+
+            assertThat(host.admin().holders("checked")).hasSize(1);
+        }
     }
 
     /** As the subject of an X.509 certificate can be. */

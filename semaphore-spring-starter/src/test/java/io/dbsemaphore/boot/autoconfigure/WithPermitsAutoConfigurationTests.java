@@ -25,6 +25,7 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -37,6 +38,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.OverridingClassLoader;
+import org.springframework.core.PriorityOrdered;
 
 @ExtendWith(OutputCaptureExtension.class)
 class WithPermitsAutoConfigurationTests {
@@ -273,6 +275,31 @@ class WithPermitsAutoConfigurationTests {
                 .allMatch(line -> line.contains("'needed'") || line.contains("EarlyBeans"));
     }
 
+    /** Nothing makes a proxy of what is needed before the one who makes proxies is there. */
+    @Test
+    void tellsWhichBeansAreCreatedTooEarlyToBeGuarded(CapturedOutput output) {
+        host.withUserConfiguration(TooEarly.class)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("The @WithPermits methods of")))
+                .hasSize(2)
+                .anyMatch(line -> line.contains("bean 'neededByFactoryPostProcessor' acquire no permits"))
+                .anyMatch(line -> line.contains("bean 'neededByPostProcessor' acquire no permits"));
+    }
+
+    /** A test replaces a bean by a singleton of its class, whose annotations cannot always be resolved there. */
+    @Test
+    void startsWithAMockInPlaceOfABean(CapturedOutput output) {
+        host.withInitializer(context -> {
+                    GenericApplicationContext generic = (GenericApplicationContext) context;
+                    generic.registerBeanDefinition("mocked", new RootBeanDefinition(Replaced.class));
+                    generic.getBeanFactory().registerSingleton("mocked", new Replaced());
+                })
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).contains("bean 'mocked' acquire no permits");
+    }
+
     public interface Store {
 
         boolean isUnderPermit();
@@ -328,6 +355,44 @@ class WithPermitsAutoConfigurationTests {
         @Bean
         static WithPermitsAdvisor ownAdvisor(ObjectProvider<SemaphoreTemplate> operations, BeanFactory beanFactory) {
             return new WithPermitsAdvisor(operations::getObject, beanFactory);
+        }
+    }
+
+    static class Replaced {
+
+        @WithPermits("${semaphore.of.production}")
+        void run() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TooEarly {
+
+        @Bean
+        static DiskStore neededByFactoryPostProcessor() {
+            return new DiskStore();
+        }
+
+        @Bean
+        static BeanFactoryPostProcessor factoryPostProcessor(DiskStore neededByFactoryPostProcessor) {
+            return beanFactory -> {};
+        }
+
+        @Bean
+        static Backup neededByPostProcessor() {
+            return new Backup();
+        }
+
+        @Bean
+        static FirstPostProcessor postProcessor(Backup neededByPostProcessor) {
+            return new FirstPostProcessor();
+        }
+    }
+
+    static final class FirstPostProcessor implements BeanPostProcessor, PriorityOrdered {
+
+        @Override
+        public int getOrder() {
+            return 0;
         }
     }
 

@@ -49,13 +49,13 @@ class PausedSnapshotsIntegrationTests {
                         List::of,
                         script -> mayStart.join(),
                         Duration.ZERO,
-                        admin -> admin.create("orders", 1));
-                PermitSnapshots snapshots = new PermitSnapshots(
-                        engine.admin(),
-                        new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults()),
-                        Duration.ofHours(1),
-                        engine::every,
-                        System::nanoTime)) {
+                        admin -> admin.create("orders", 1))) {
+            PermitSnapshots snapshots = new PermitSnapshots(
+                    engine.admin(),
+                    new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults()),
+                    Duration.ofHours(1),
+                    engine::every,
+                    System::nanoTime);
             assertThat(snapshots.sum("orders", SemaphoreStatus::capacity)).isNaN();
             mayStart.complete(null);
             await("a reading at once")

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,19 +30,12 @@ class PermitSnapshotsTests {
     private static final Duration INTERVAL = Duration.ofHours(1);
 
     private final AtomicInteger readings = new AtomicInteger();
-    private final AtomicReference<Reading> duringAReading = new AtomicReference<>(() -> {});
     private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(2);
     private final AtomicLong later = new AtomicLong();
     private final PermitSnapshots snapshots = snapshots(INTERVAL);
 
-    private interface Reading {
-
-        void call() throws InterruptedException;
-    }
-
     @AfterEach
     void close() {
-        snapshots.close();
         threads.shutdownNow();
     }
 
@@ -57,92 +49,76 @@ class PermitSnapshotsTests {
     /** A thread of an application that has no scraper has nothing to do. */
     @Test
     void areNotReadUntilAGaugeIsAsked() throws InterruptedException {
-        try (PermitSnapshots unasked = snapshots(Duration.ofMillis(10))) {
-            Thread.sleep(200);
+        PermitSnapshots unasked = snapshots(Duration.ofMillis(10));
+        Thread.sleep(200);
 
-            assertThat(readings).hasValue(0);
-            Awaitility.await("a reading").until(() -> unasked.sum("orders", SemaphoreStatus::held) == 2);
-        }
+        assertThat(readings).hasValue(0);
+        Awaitility.await("a reading").until(() -> unasked.sum("orders", SemaphoreStatus::held) == 2);
     }
 
     @Test
     void endWhenNoGaugeHasBeenAskedForTwoMinutesAndBeginAnewWithTheNext() {
         AtomicReference<Runnable> reading = new AtomicReference<>();
         AtomicReference<Future<?>> begun = new AtomicReference<>();
-        try (PermitSnapshots idle = snapshots((each, task) -> {
+        PermitSnapshots idle = snapshots((each, task) -> {
             reading.set(task);
             return begun.updateAndGet(ended -> new CompletableFuture<>());
-        })) {
-            assertThat(idle.sum("orders", SemaphoreStatus::held)).isNaN();
-            reading.get().run();
-            assertThat(idle.sum("orders", SemaphoreStatus::held)).isEqualTo(2);
-            Future<?> first = begun.get();
+        });
+        assertThat(idle.sum("orders", SemaphoreStatus::held)).isNaN();
+        reading.get().run();
+        assertThat(idle.sum("orders", SemaphoreStatus::held)).isEqualTo(2);
+        Future<?> first = begun.get();
 
-            later.set(Duration.ofSeconds(110).toNanos());
-            reading.get().run();
-            assertThat(readings).hasValue(2);
-            assertThat(first.isDone()).isFalse();
+        later.set(Duration.ofSeconds(110).toNanos());
+        reading.get().run();
+        assertThat(readings).hasValue(2);
+        assertThat(first.isDone()).isFalse();
 
-            later.set(Duration.ofSeconds(130).toNanos());
-            reading.get().run();
-            assertThat(readings).hasValue(2);
-            assertThat(first.isDone()).isTrue();
+        later.set(Duration.ofSeconds(130).toNanos());
+        reading.get().run();
+        assertThat(readings).hasValue(2);
+        assertThat(first.isDone()).isTrue();
 
-            assertThat(idle.sum("orders", SemaphoreStatus::held)).isEqualTo(2);
-            assertThat(begun.get()).isNotSameAs(first);
-            reading.get().run();
-            assertThat(readings).hasValue(3);
-        }
-    }
-
-    @Test
-    void areNotReadOnceClosed() {
-        Awaitility.await("a reading").until(() -> held() == 2);
-
-        snapshots.close();
-
-        assertThat(held()).as("the last reading").isEqualTo(2);
-        Awaitility.await("no other reading")
-                .during(Duration.ofMillis(200))
-                .until(() -> held() == 2 && readings.get() == 1);
+        assertThat(idle.sum("orders", SemaphoreStatus::held)).isEqualTo(2);
+        assertThat(begun.get()).isNotSameAs(first);
+        reading.get().run();
+        assertThat(readings).hasValue(3);
     }
 
     /** As an engine that has not started yet, or is closed. */
     @Test
     void areNotANumberWhileTheTimerTakesNoTask() {
         AtomicBoolean takesTasks = new AtomicBoolean();
-        try (PermitSnapshots early = snapshots((each, task) -> {
+        PermitSnapshots early = snapshots((each, task) -> {
             if (!takesTasks.get()) {
                 throw new RejectedExecutionException("not started");
             }
             return threads.scheduleWithFixedDelay(task, 0, 10, TimeUnit.MILLISECONDS);
-        })) {
-            assertThat(early.sum("orders", SemaphoreStatus::held)).isNaN();
-            takesTasks.set(true);
+        });
+        assertThat(early.sum("orders", SemaphoreStatus::held)).isNaN();
+        takesTasks.set(true);
 
-            Awaitility.await("a reading").until(() -> early.sum("orders", SemaphoreStatus::held) == 2);
-        }
+        Awaitility.await("a reading").until(() -> early.sum("orders", SemaphoreStatus::held) == 2);
     }
 
     /** The engine may be stopped and started without the application context, as by a parent context. */
     @Test
     void areReadAgainAfterTheTimerHasEndedAndBegunAnew() {
         AtomicReference<ScheduledExecutorService> timer = new AtomicReference<>(Executors.newScheduledThreadPool(1));
-        try (PermitSnapshots restarted = new PermitSnapshots(
+        PermitSnapshots restarted = new PermitSnapshots(
                 admin(),
                 names(),
                 Duration.ofMillis(50),
                 (each, task) -> timer.get().scheduleWithFixedDelay(task, 0, each.toNanos(), TimeUnit.NANOSECONDS),
-                this::now)) {
-            Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
+                this::now);
+        Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
 
-            timer.get().shutdown();
-            Awaitility.await("no further reading")
-                    .until(() -> Double.isNaN(restarted.sum("orders", SemaphoreStatus::held)));
-            timer.set(threads);
+        timer.get().shutdown();
+        Awaitility.await("no further reading")
+                .until(() -> Double.isNaN(restarted.sum("orders", SemaphoreStatus::held)));
+        timer.set(threads);
 
-            Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
-        }
+        Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
     }
 
     @Test
@@ -167,40 +143,6 @@ class PermitSnapshotsTests {
         assertThat(restarted.sum("orders", SemaphoreStatus::held)).isNaN();
 
         Awaitility.await("the other gauge").during(Duration.ofMillis(200)).until(() -> begun.get() == 2);
-        restarted.close();
-        assertThat(restarted.sum("orders", SemaphoreStatus::held)).isNaN();
-        assertThat(begun).hasValue(2);
-    }
-
-    @Test
-    void areNotReadAtTheIntervalOnceClosed() throws InterruptedException {
-        PermitSnapshots often = snapshots(Duration.ofMillis(10));
-        Awaitility.await("readings").until(() -> often.sum("orders", SemaphoreStatus::held) == 2 && readings.get() > 2);
-
-        often.close();
-        Awaitility.await("the end of a reading under way").until(() -> {
-            int before = readings.get();
-            Thread.sleep(100);
-            return readings.get() == before;
-        });
-    }
-
-    /** A database that hangs must not keep the application from being stopped. */
-    @Test
-    void theEndDoesNotWaitForAReadingThatHangs() throws InterruptedException {
-        CountDownLatch never = new CountDownLatch(1);
-        CountDownLatch hangs = new CountDownLatch(1);
-        duringAReading.set(() -> {
-            hangs.countDown();
-            never.await();
-        });
-        assertThat(held()).isNaN();
-        hangs.await();
-        assertThat(held()).as("during a reading").isNaN();
-
-        snapshots.close();
-
-        assertThat(held()).isNaN();
     }
 
     private double held() {
@@ -216,7 +158,6 @@ class PermitSnapshotsTests {
         return (SemaphoreAdmin) Proxy.newProxyInstance(
                 SemaphoreAdmin.class.getClassLoader(), new Class<?>[] {SemaphoreAdmin.class}, (proxy, method, args) -> {
                     readings.incrementAndGet();
-                    duringAReading.get().call();
                     return List.of(new SemaphoreStatus("orders", 3, 2, 1, 2));
                 });
     }

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,6 +70,118 @@ class OperatorQuestionsIntegrationTests {
         browser.awaitText("#notice", "The capacity of batch is 20 now").awaitText(".state", "20 available");
         assertThat(host.admin().find("batch").orElseThrow().capacity()).isEqualTo(20);
         assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void isToldInTheDialogWhenSomebodyElseHasPausedIt() {
+        host.admin().create("shifting", 5);
+
+        open("#/semaphore/shifting");
+        browser.click("#main", "Change capacity")
+                .type("#capacity", "7")
+                .awaitText("dialog", "At most 7 permits of shifting can be held at once instead of 5");
+        host.admin().setCapacity("shifting", 0, "grace", "month-end closing");
+
+        browser.awaitText("dialog", "Permits of shifting are granted again, at most 7 at once");
+        assertThat(browser.find("#consequence").getDomAttribute("role")).isEqualTo("status");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void seesNoCurveForATimeThatNobodyRead() {
+        host.admin().create("unread", 5);
+        hold("unread", "node-1");
+
+        open("");
+        browser.awaitText("#main", "unread");
+        browser.click("header", "Pause updates").awaitText("#freshness", "data of 8 s ago");
+        assertThat(partsOfTheCurve()).isEqualTo("1 1");
+        browser.click("header", "Pause updates").awaitText("#freshness", "Live");
+
+        Awaitility.await().untilAsserted(() -> assertThat(partsOfTheCurve()).isEqualTo("2 2"));
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** How many lines and areas there are. */
+    private static Object partsOfTheCurve() {
+        return browser.run(
+                "const row = [...document.querySelectorAll('.semaphores li')].find(each => each.innerText.includes('unread'));"
+                        + " return ['line', 'area'].map(part => row.querySelector('.curve .' + part)"
+                        + ".getAttribute('d').split('M').length - 1).join(' ')");
+    }
+
+    @Test
+    void seesWhatIsStillHeldBesideManyShortRequests() {
+        host.admin().create("busy", 5);
+        PermitGrant held = hold("busy", "long-job");
+        acquiredAgo(held, Duration.ofMinutes(12));
+        Long semaphore = database.jdbc().queryForObject("select id from semaphore where name = 'busy'", Long.class);
+        LocalDateTime now = now();
+        for (int i = 1; i <= 501; i++) {
+            LocalDateTime at = now.minusSeconds(180);
+            database.jdbc()
+                    .update(
+                            "insert into permit_request (id, external_id, owner, state, content_digest, renewed_at, created_at, updated_at)"
+                                    + " values (?, ?, 'short', 'RELEASED', 'x', ?, ?, ?)",
+                            i,
+                            "short-" + i,
+                            at,
+                            at,
+                            at);
+            database.jdbc()
+                    .update(
+                            "insert into permit (id, semaphore_id, permit_request_id, count, exclusive, state, token)"
+                                    + " values (?, ?, ?, 1, 0, 'RELEASED', ?)",
+                            i,
+                            semaphore,
+                            i,
+                            held.fencingToken() + i);
+        }
+
+        open("#/semaphore/busy");
+        browser.awaitText(
+                "section[aria-labelledby='timeline-title'] .summary",
+                "The latest 499 released requests in the last 15 minutes, 1 still held");
+
+        Number curveFrom = (Number) browser.run(
+                "return Number(document.querySelector('.held-curve .line').getAttribute('d').split(/[M ]/)[1])");
+        assertThat(curveFrom.doubleValue())
+                .as("the oldest request that is shown")
+                .isBetween(75.0, 81.0);
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void seesOneRowForAHolderThatIsInAnAnswerTwice() {
+        host.admin().create("twice", 5);
+
+        open("#/semaphore/twice");
+        browser.awaitText("#main", "Nobody.");
+        browser.run("const fetched = window.fetch; window.answers = 0;"
+                + " window.fetch = async (...all) => {"
+                + "   const response = await fetched(...all);"
+                + "   if (!all[0].includes('view=semaphore')) { return response; }"
+                + "   const data = await response.json();"
+                + "   if (data.holders.length > 0 && window.answers++ === 0) { data.holders.push(...data.holders); }"
+                + "   return new Response(JSON.stringify(data), {headers: {'Content-Type': 'application/json'}});"
+                + " };");
+        hold("twice", "node-1");
+        Awaitility.await().until(() -> ((Number) browser.run("return window.answers")).intValue() >= 3);
+
+        assertThat(browser.findAll("section[aria-labelledby='holders-title'] tbody tr"))
+                .hasSize(1);
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void isToldInWordsThatAnAnswerBrokeOff() {
+        open("");
+        browser.awaitText("#freshness", "Live");
+        browser.run("window.fetch = async () => new Response("
+                + "new ReadableStream({start: answer => answer.error(new TypeError('network error'))}),"
+                + " {headers: {'Content-Type': 'application/json'}})");
+
+        browser.awaitText("#problem", "The application cannot be reached, or its answer broke off.");
     }
 
     @Test
@@ -288,6 +401,14 @@ class OperatorQuestionsIntegrationTests {
 
     private static void changedAgo(String reason, Duration ago) {
         database.jdbc().update("update capacity_change set changed_at = ? where reason = ?", now().minus(ago), reason);
+    }
+
+    private static void acquiredAgo(PermitGrant grant, Duration ago) {
+        database.jdbc()
+                .update(
+                        "update permit_request set created_at = ? where external_id = ?",
+                        now().minus(ago),
+                        grant.externalId());
     }
 
     private static LocalDateTime now() {

@@ -2,13 +2,15 @@ package io.dbsemaphore.boot.shedlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
@@ -16,6 +18,7 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -64,7 +67,7 @@ class LockProviderAutoConfigurationTests {
             boolean again = executor.<Integer>executeWithLock(() -> 1, nightly).wasExecuted();
             assertThat(again).as("within lockAtLeastFor").isEqualTo(false);
         });
-        assertThat(log).doesNotContain("has no effect");
+        assertThat(log).doesNotContain("semaphore.adapters.shedlock.enabled=true");
     }
 
     /** What an application with ShedLock has, and nothing else of this library than the property. */
@@ -102,9 +105,23 @@ class LockProviderAutoConfigurationTests {
                 .withUserConfiguration(OwnLockProvider.class)
                 .run(context -> assertThat(context)
                         .hasSingleBean(LockProvider.class)
-                        .doesNotHaveBean(SemaphoreLockProvider.class)
-                        .doesNotHaveBean(MutexRequests.class));
-        assertThat(log).contains("semaphore.adapters.shedlock.enabled=true has no effect");
+                        .doesNotHaveBean(SemaphoreLockProvider.class));
+        assertThat(log).contains("semaphore.adapters.shedlock.enabled=true only declares the pattern");
+    }
+
+    /** As docs/adapters.md has it, and with the property, too. */
+    @Test
+    void declaresThePatternForAProviderThatExtendsItsLocks() {
+        host.withPropertyValues(ENABLED)
+                .withUserConfiguration(ExtendingLockProvider.class)
+                .run(context -> {
+                    var unused = context.getBean(LockProvider.class)
+                            .lock(new LockConfiguration(
+                                    ClockProvider.now(), "nightly", Duration.ofMinutes(5), Duration.ZERO));
+
+                    assertThat(context.getBean(SemaphoreAdmin.class).holders("shedlock:nightly"))
+                            .hasSize(1);
+                });
     }
 
     @Test
@@ -153,6 +170,20 @@ class LockProviderAutoConfigurationTests {
 
         int runs() {
             return runs.get();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ExtendingLockProvider {
+
+        @Bean(destroyMethod = "shutdownNow")
+        ScheduledExecutorService extensions() {
+            return Executors.newSingleThreadScheduledExecutor();
+        }
+
+        @Bean
+        LockProvider lockProvider(SemaphoreOperations semaphores, ScheduledExecutorService extensions) {
+            return new KeepAliveLockProvider(new SemaphoreLockProvider(semaphores, "shedlock:"), extensions);
         }
     }
 

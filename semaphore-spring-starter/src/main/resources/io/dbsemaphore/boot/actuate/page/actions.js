@@ -1,22 +1,20 @@
 // What an operator can do, each with a reason and a confirmation that says what will happen.
 
-const dialogText = {
-  capacity: ({name, capacity, held}, next) => {
-    if (next === capacity) {
-      return capacity === 0 ? "It stays paused. Nothing will change." : "This is the capacity now. Nothing will change.";
-    }
-    if (capacity === 0) {
-      return `Permits of ${name} are granted again, at most ${numbers.format(next)} at once, on all instances, from now on. ${stays(held)}`;
-    }
-    if (next === 0) {
-      return `No instance will get a permit of ${name} until it is resumed. ${stays(held)}`;
-    }
-    if (next < held) {
-      return `${count(held, "permit is", "permits are")} held, more than the new capacity. None is taken away: new permits are granted again once fewer than ${numbers.format(next)} are held.`;
-    }
-    return `At most ${count(next, "permit", "permits")} of ${name} can be held at once instead of ${numbers.format(capacity)}, on all instances, from now on. ${stays(held)}`;
+function capacityInWords({name, capacity, held}, next) {
+  if (next === capacity) {
+    return capacity === 0 ? "It stays paused. Nothing will change." : "This is the capacity now. Nothing will change.";
   }
-};
+  if (capacity === 0) {
+    return `Permits of ${name} are granted again, at most ${numbers.format(next)} at once, on all instances, from now on. ${stays(held)}`;
+  }
+  if (next === 0) {
+    return `No instance will get a permit of ${name} until it is resumed. ${stays(held)}`;
+  }
+  if (next < held) {
+    return `${count(held, "permit is", "permits are")} held, more than the new capacity. None is taken away: new permits are granted again once fewer than ${numbers.format(next)} are held.`;
+  }
+  return `At most ${count(next, "permit", "permits")} of ${name} can be held at once instead of ${numbers.format(capacity)}, on all instances, from now on. ${stays(held)}`;
+}
 
 function stays(held) {
   return held === 0 ? "" : `${count(held, "permit that is held stays", "permits that are held stay")} held.`;
@@ -30,7 +28,7 @@ class Confirmation {
     this.done = done;
     this.consequence = consequence;
     this.fields = fields ?? [];
-    this.said = h("p", {class: "consequence", id: "consequence"});
+    this.said = h("p", {class: "consequence", id: "consequence", role: "status"});
     this.failure = h("p", {class: "failure", role: "alert"});
     this.reason = h("input", {id: "reason", required: true, maxlength: 1000, autocomplete: "off"});
     this.confirm = h("button", {type: "submit", class: danger ? "danger" : "primary"}, button);
@@ -54,8 +52,10 @@ class Confirmation {
     document.body.append(this.dialog);
     this.dialog.showModal();
     this.dialog.querySelector("input").select();
+    return this;
   }
 
+  /** Says what will happen, also when something has changed meanwhile. */
   say() {
     setText(this.said, this.consequence());
   }
@@ -83,42 +83,44 @@ class Confirmation {
   }
 }
 
-/** Changes the capacity to one that the operator enters. */
+/** Changes the capacity to one that the operator enters. The semaphore is what the page shows at the time. */
 function askForCapacity(semaphore, done) {
-  askFor(semaphore, {title: `Change the capacity of ${semaphore.name}`, button: "Change capacity",
-    label: "New capacity", proposed: semaphore.capacity}, done);
+  const {name, capacity} = semaphore();
+  return askFor(semaphore, {title: `Change the capacity of ${name}`, button: "Change capacity",
+    label: "New capacity", proposed: capacity}, done);
 }
 
 function askFor(semaphore, {title, button, label, proposed}, done) {
   const input = h("input", {id: "capacity", type: "number", min: 0, max: 2147483647, step: 1, required: true,
     value: proposed});
   const entered = () => input.value === "" ? NaN : Number(input.value);
-  new Confirmation({
+  return new Confirmation({
     title,
     button,
     fields: [h("label", {for: "capacity"}, label), input],
     consequence: () => Number.isInteger(entered()) && entered() >= 0
-      ? dialogText.capacity(semaphore, entered())
+      ? capacityInWords(semaphore(), entered())
       : "Enter a whole number. 0 pauses the semaphore.",
-    run: async reason => changed(await setCapacity(semaphore.name, entered(), reason)),
+    run: async reason => changed(await setCapacity(semaphore().name, entered(), reason)),
     done
-  }).open();
+  });
 }
 
 function askToPause(semaphore, done) {
-  new Confirmation({
-    title: `Pause ${semaphore.name}`,
+  const {name} = semaphore();
+  return new Confirmation({
+    title: `Pause ${name}`,
     button: "Pause",
     danger: true,
-    consequence: () => dialogText.capacity(semaphore, 0),
-    run: async reason => changed(await setCapacity(semaphore.name, 0, reason)),
+    consequence: () => capacityInWords(semaphore(), 0),
+    run: async reason => changed(await setCapacity(name, 0, reason)),
     done
-  }).open();
+  });
 }
 
 /** Proposes the capacity that it had before the pause. */
 function askToResume(semaphore, capacityBefore, done) {
-  askFor(semaphore, {title: `Resume ${semaphore.name}`, button: "Resume", label: "Capacity", proposed: capacityBefore}, done);
+  return askFor(semaphore, {title: `Resume ${semaphore().name}`, button: "Resume", label: "Capacity", proposed: capacityBefore}, done);
 }
 
 function changed({name, capacity}) {
@@ -127,7 +129,8 @@ function changed({name, capacity}) {
 
 /** Says which of the holders it is: several may have the same owner. */
 function askForRelease(semaphore, holder, now, closed, done) {
-  const confirmation = new Confirmation({
+  const {name} = semaphore();
+  return new Confirmation({
     title: "Release by force",
     button: "Release by force",
     danger: true,
@@ -137,9 +140,9 @@ function askForRelease(semaphore, holder, now, closed, done) {
       ["Fencing token", h("span", {class: "code"}, String(holder.fencingToken))],
       ["Held for", `${duration(now - Date.parse(holder.acquiredAt))}, since ${time(Date.parse(holder.acquiredAt), now)}`]
     ].flatMap(([term, fact]) => [h("dt", {}, term), h("dd", {}, fact)]))],
-    consequence: () => `${holder.owner} loses ${count(holder.count, "permit", "permits")} of ${semaphore.name}, and whatever else this request holds; others can get them at once. Its work is not stopped: two may then be at it. Make sure that it has ended, or does no harm.`,
+    consequence: () => `${holder.owner} loses ${count(holder.count, "permit", "permits")} of ${name}, and whatever else this request holds; others can get them at once. Its work is not stopped: two may then be at it. Make sure that it has ended, or does no harm.`,
     run: async reason => {
-      const {outcome} = await forceRelease(semaphore.name, holder.externalId, reason);
+      const {outcome} = await forceRelease(name, holder.externalId, reason);
       return outcome === "RELEASED"
         ? `The permits of ${holder.owner} were released by force.`
         : `${holder.owner} had released its permits already.`;
@@ -147,6 +150,4 @@ function askForRelease(semaphore, holder, now, closed, done) {
     done,
     closed
   });
-  confirmation.open();
-  return confirmation;
 }

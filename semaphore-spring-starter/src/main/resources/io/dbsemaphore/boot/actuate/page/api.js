@@ -60,19 +60,18 @@ async function request(method, parameters, body) {
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";
   }
-  let response;
   try {
-    response = await fetch(query === "" ? endpoint : `${endpoint}?${query}`, {
+    const response = await fetch(query === "" ? endpoint : `${endpoint}?${query}`, {
       method, headers, cache: "no-store", credentials: "same-origin",
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT)
     });
+    return await answer(response, method);
   } catch (failure) {
-    throw new RequestError(failure.name === "TimeoutError"
+    throw failure instanceof RequestError ? failure : new RequestError(failure.name === "TimeoutError"
       ? `The application did not answer within ${TIMEOUT / 1000} seconds.`
-      : "The application cannot be reached.");
+      : "The application cannot be reached, or its answer broke off.");
   }
-  return answer(response, method);
 }
 
 async function answer(response, method) {

@@ -30,22 +30,23 @@ function curve() {
     svg("path", {class: "area"}), svg("path", {class: "line"}));
 }
 
-/** Draws the last five minutes; now is at the right. */
+/** Draws the last five minutes; now is at the right. There is a gap where nothing was read: while the page was paused, hidden or elsewhere. */
 function setCurve(element, name, now) {
   const points = memory.get(name) ?? [];
   const top = Math.max(1, ...points.map(({held, capacity}) => Math.max(held, capacity)));
-  const steps = stepsOf(points.map(({instant, held}) =>
-    [100 * (1 - (now - instant) / REMEMBERED), 19 - 18 * held / top]));
-  setAttribute(element.lastChild, "d", steps);
-  setAttribute(element.firstChild, "d", steps === "" ? "" : `${steps}V20H${points.length > 0
-    ? (100 * (1 - (now - points[0].instant) / REMEMBERED)).toFixed(2) : 0}Z`);
+  const parts = [];
+  points.forEach(({instant, held}, index) => {
+    if (index === 0 || instant - points[index - 1].instant > STALE) {
+      parts.push([]);
+    }
+    parts.at(-1).push([100 * (1 - (now - instant) / REMEMBERED), 19 - 18 * held / top]);
+  });
+  setAttribute(element.lastChild, "d", parts.map(stepsOf).join(""));
+  setAttribute(element.firstChild, "d", parts.map(part => `${stepsOf(part)}V20H${part[0][0].toFixed(2)}Z`).join(""));
 }
 
 /** A line that keeps its height until the next point. */
 function stepsOf(points) {
-  if (points.length === 0) {
-    return "";
-  }
   let path = `M${points[0][0].toFixed(2)} ${points[0][1].toFixed(2)}`;
   let height = points[0][1];
   for (const [x, y] of points) {

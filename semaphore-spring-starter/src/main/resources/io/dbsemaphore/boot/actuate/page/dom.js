@@ -38,13 +38,17 @@ function setAttribute(element, name, value) {
   }
 }
 
-/** Makes the children of an element correspond to items, and keeps those that exist: the focus stays where it is. */
+/** Makes the children of an element correspond to items, and keeps those that exist: the focus stays where it is. Of items with the same
+ * key the first has a child. */
 function sync(parent, items, keyOf, create, update) {
   const known = parent.known ?? new Map();
   const next = new Map();
   let place = parent.firstElementChild;
   for (const item of items) {
     const key = keyOf(item);
+    if (next.has(key)) {
+      continue;
+    }
     let child = known.get(key);
     if (child === undefined) {
       child = create(item);

@@ -100,7 +100,7 @@ function untilInWords({instance, expiresAt}, now) {
   if (instance?.alive) {
     return "kept alive";
   }
-  if (expiresAt === undefined || expiresAt === null) {
+  if (expiresAt === undefined) {
     return "released";
   }
   const left = Date.parse(expiresAt) - now;
@@ -130,10 +130,10 @@ function silence({heartbeatAt}, now) {
 
 /** The instance that keeps a grant alive; or what is known of the process that holds it until its time to live has passed. */
 function instanceInWords({instance, ownerInstance}, now) {
-  if (instance !== undefined && instance !== null) {
+  if (instance !== undefined) {
     return instance.name ?? "deregistered";
   }
-  if (ownerInstance === undefined || ownerInstance === null) {
+  if (ownerInstance === undefined) {
     return "not kept alive, process unknown";
   }
   return `not kept alive; ${ownerInstance.name} ${isOverdue(ownerInstance, now) ? `sent ${silence(ownerInstance, now)}` : "is alive"}`;
@@ -169,9 +169,9 @@ class History {
 function eventsOf(changes, reclaims) {
   return [
     ...changes.map(change => ({
-      kind: isPresent(change.forcedRelease) ? "forced" : "change", at: change.changedAt, what: changeInWords(change),
+      kind: change.forcedRelease !== undefined ? "forced" : "change", at: change.changedAt, what: changeInWords(change),
       externalId: change.forcedRelease?.externalId, reason: change.reason,
-      by: ["anonymous", "actuator, without a principal"].includes(change.changedBy) ? "not signed in" : change.changedBy,
+      by: change.changedBy === "anonymous" ? "not signed in" : change.changedBy,
       key: `${change.changedAt} ${change.to} ${change.forcedRelease?.externalId}`})),
     ...reclaims.map(({externalId, owner, permits, reason, reclaimedAt}) => ({
       kind: "reclaim", at: reclaimedAt, what: `Took back ${count(permits, "permit", "permits")} of ${owner}`, externalId,
@@ -179,12 +179,8 @@ function eventsOf(changes, reclaims) {
   ].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-function isPresent(value) {
-  return value !== undefined && value !== null;
-}
-
 function changeInWords({from, to, forcedRelease}) {
-  if (isPresent(forcedRelease)) {
+  if (forcedRelease !== undefined) {
     return `Released ${count(forcedRelease.permits, "permit", "permits")} of ${forcedRelease.owner} by force`;
   }
   return to === 0 ? `Paused; the capacity was ${numbers.format(from)}`

@@ -13,7 +13,6 @@ function fullness({capacity, held}) {
 class Overview {
 
   title = "Overview";
-  order = "name";
   page = 0;
 
   constructor(page) {

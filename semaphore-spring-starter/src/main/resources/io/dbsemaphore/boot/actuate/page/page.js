@@ -120,8 +120,4 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("hashchange", open);
 setInterval(tell, 1000);
 
-if (window.top !== window.self) {
-  main.replaceChildren(h("p", {}, "This page is not shown inside another one."));
-} else {
-  open();
-}
+open();

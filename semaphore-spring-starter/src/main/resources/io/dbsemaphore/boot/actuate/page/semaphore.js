@@ -2,6 +2,9 @@
 
 class SemaphoreView {
 
+  /** The dialog that was opened last. */
+  confirmation = null;
+
   constructor(page, name) {
     this.name = name;
     this.title = name;
@@ -44,14 +47,16 @@ class SemaphoreView {
     this.waiting.show(waiting, now);
     this.timeline.show(requests, semaphore, capacityHistory, reclaims);
     this.history.show(capacityHistory, reclaims, now);
+    this.confirmation?.say();
   }
 
   ask(dialog, ...more) {
-    return dialog(this.semaphore, ...more, message => {
+    this.confirmation = dialog(() => this.semaphore, ...more, message => {
       say(message);
       this.timeline.readAt = -Infinity;
       this.reload();
-    });
+    }).open();
+    return this.confirmation;
   }
 
   pauseOrResume() {
@@ -69,20 +74,17 @@ class Waiting {
   constructor() {
     this.none = h("p", {class: "empty"});
     this.table = new Table("Waiting", ["Instance", "Callers", "Waits for"]);
-    this.element = h("section", {"aria-labelledby": "waiting-title", hidden: true},
+    this.element = h("section", {"aria-labelledby": "waiting-title"},
       h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element);
   }
 
   show(waiting, now) {
-    this.element.hidden = waiting === undefined || waiting === null;
-    if (!this.element.hidden) {
-      setText(this.none, waiting.length === 0 ? "Nobody." : "");
-      this.table.show(waiting, ({id}) => id, () => [h("bdi", {class: "strong"}), h("span"), h("time")],
-        ([instance, callers, since], waiter) => {
-          setText(instance, waiter.name);
-          setText(callers, numbers.format(waiter.callers));
-          setAge(since, waiter.since, now);
-        });
-    }
+    setText(this.none, waiting.length === 0 ? "Nobody." : "");
+    this.table.show(waiting, ({id}) => id, () => [h("bdi", {class: "strong"}), h("span"), h("time")],
+      ([instance, callers, since], waiter) => {
+        setText(instance, waiter.name);
+        setText(callers, numbers.format(waiter.callers));
+        setAge(since, waiter.since, now);
+      });
   }
 }

@@ -53,8 +53,8 @@ class Timeline {
     const to = Date.parse(end);
     const bars = requests.map(request => ({...request,
       start: Date.parse(request.acquiredAt),
-      end: request.releasedAt === undefined || request.releasedAt === null ? to : Date.parse(request.releasedAt),
-      held: request.releasedAt === undefined || request.releasedAt === null
+      end: request.releasedAt === undefined ? to : Date.parse(request.releasedAt),
+      held: request.releasedAt === undefined
     })).sort((a, b) => a.start - b.start);
     const lanes = lanesOf(bars);
     const all = requests.length < REQUESTS;
@@ -64,7 +64,7 @@ class Timeline {
     this.drawing.hidden = bars.length === 0 && events.length === 0;
     this.details.hidden = bars.length === 0;
     setAttribute(this.drawing, "aria-label", `${this.words.textContent} The table below has the same data.`);
-    this.drawCurve(bars, capacitiesOf(changes, semaphore.capacity, from, to), all ? from : bars[0]?.start ?? from, from, to);
+    this.drawCurve(bars, capacitiesOf(changes, semaphore.capacity, from, to), all ? from : bars.find(({held}) => !held)?.start ?? to, from, to);
     this.drawLanes(lanes.slice(0, LANES), from, to);
     this.drawMarks(events, from, to);
     this.drawLegend(bars);
@@ -80,7 +80,8 @@ class Timeline {
       return `Nobody held permits ${period}.`;
     }
     const held = bars.filter(bar => bar.held).length;
-    return [all ? `${count(bars.length, "request", "requests")} ${period}` : `The latest ${numbers.format(REQUESTS)} requests ${period}`,
+    return [all ? `${count(bars.length, "request", "requests")} ${period}`
+      : `The latest ${count(REQUESTS - held, "released request", "released requests")} ${period}`,
       held === 0 ? "" : `${numbers.format(held)} still held`,
       lanes.length > LANES ? `${numbers.format(LANES)} of ${numbers.format(lanes.length)} lanes drawn` : ""]
       .filter(part => part !== "").join(", ") + ".";
@@ -197,7 +198,7 @@ function lanesOf(bars) {
 /** The capacity within a period as steps, from the changes, newest first, and what it is now. What is older than all changes is unknown if
  * they are only the latest. */
 function capacitiesOf(changes, now, from, to) {
-  const steps = changes.filter(({forcedRelease}) => !isPresent(forcedRelease))
+  const steps = changes.filter(({forcedRelease}) => forcedRelease === undefined)
     .map(change => ({...change, instant: Date.parse(change.changedAt)}));
   const points = [[to, now]];
   for (const {from: before, to: after, instant} of steps) {
