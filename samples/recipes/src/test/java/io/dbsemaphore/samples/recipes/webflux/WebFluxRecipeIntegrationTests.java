@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
 import io.dbsemaphore.samples.recipes.Requests;
-import io.dbsemaphore.samples.recipes.http.TooManyRequests;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +17,8 @@ class WebFluxRecipeIntegrationTests {
 
     @Test
     void exportsThreeAtATimeAndTheOthersWaitOrAreRefused() throws Exception {
-        try (Instances instances = Instances.of(
-                "webflux",
-                "exports.wait=5s",
-                "spring.main.web-application-type=reactive",
-                "spring.main.sources=" + TooManyRequests.class.getName())) {
+        try (Instances instances =
+                Instances.of("webflux", "exports.wait=5s", "spring.main.web-application-type=reactive")) {
             CountedWork work = instances.work();
             List<CompletableFuture<HttpResponse<String>>> responses = new ArrayList<>();
             for (int i = 0; i < EXPORTS; i++) {
