@@ -104,8 +104,8 @@ public interface SemaphoreAdmin {
      * Returns the requests that held permits of a semaphore at any time within a period, the last acquired first. Released
      * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. At most the last 2,000
      * released requests (or {@code limit}, if that is more) before the end of the period are considered; older requests are
-     * found only if they are still held. If there are more than {@code limit}, those that are still held come before released ones,
-     * and later ones before earlier ones.
+     * found only if they are still held. If there are more than {@code limit}, those that are still held are kept rather than released
+     * ones, and later ones rather than earlier ones; the order is the same.
      *
      * @param name the semaphore
      * @param from the start of the period, by the database's clock

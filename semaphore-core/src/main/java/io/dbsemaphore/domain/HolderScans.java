@@ -23,6 +23,9 @@ public final class HolderScans<T> {
     /** A finding is reused for 20 times the duration of its scan: scans take at most 5 % of the time. */
     private static final int REUSE_PER_COST = 20;
 
+    /** A scan may also have taken long because the JVM, the network or the server was stalled. */
+    private static final long LONGEST_REUSE = Duration.ofSeconds(2).toNanos();
+
     private record Finding<T>(T value, long madeAt, long reuse) {}
 
     private final LongSupplier nanoClock;
@@ -57,7 +60,9 @@ public final class HolderScans<T> {
         for (long semaphoreId : scanned) {
             findings.remove(semaphoreId);
             if (cost > SHORT) {
-                findings.put(semaphoreId, new Finding<>(found.apply(semaphoreId), now, REUSE_PER_COST * cost));
+                findings.put(
+                        semaphoreId,
+                        new Finding<>(found.apply(semaphoreId), now, Math.min(LONGEST_REUSE, REUSE_PER_COST * cost)));
             }
         }
         while (findings.size() > MAX_CACHED) {

@@ -57,11 +57,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It gives back unused chunks and those that others want.
  * About twice in R it asks the database in one transaction whether the used chunks are still held, whether the capacity was lowered, and
- * who waits or was refused elsewhere. No use begins later than R after that question. A caller that does not wait and is refused leaves a
- * mark for the other instances.
+ * who waits or was refused elsewhere. No use begins later than R after that question. A caller that is refused leaves a mark for the other
+ * instances.
  *
- * <p>A caller is not refused because of idle chunks of its own JVM: chunks that it cannot use go back before it is tried. If it is
- * refused while some are unused or going back, it is tried again afterwards.
+ * <p>A caller is not refused because of idle chunks of its own JVM: if it is refused while some are unused or going back, those that it
+ * cannot use go back, and it is tried again afterwards.
  *
  * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
  * decides by itself about the permits that were set aside for it, for a limited time.
@@ -134,7 +134,7 @@ final class Quotas {
     /** Null if the grant was lost just now. */
     private @Nullable AcquireResult beginNextUse(Chunk chunk, long startedAt, boolean refusedAtFirst) {
         ReusedGrant grant = beginUse(chunk);
-        if (!grant.isHeld()) { // nobody has reported the loss, since there was no use
+        if (!grant.isHeld()) { // the work must not begin: the loss may have been found before there was a use to report
             grant.end();
             var unused = giveBack(chunk);
             return null;

@@ -16,14 +16,16 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
                 - Disable semaphores: semaphore.enabled=false""";
 
-    /** The product and version of the database. */
+    /** The product and version of the database; for an option of the driver, the option. */
     private final String database;
 
+    private final String description;
     private final String action;
 
-    private UnsupportedDatabaseException(String message, String database, String action) {
+    private UnsupportedDatabaseException(String message, String database, String description, String action) {
         super(message);
         this.database = database;
+        this.description = description;
         this.action = action;
     }
 
@@ -32,20 +34,23 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
                 "Semaphores are not supported on %s. Use one of %s, and name its DataSource with semaphore.datasource"
                         .formatted(database, SUPPORTED),
                 database,
+                "Semaphores are not supported on %s, the database of the DataSource chosen for them."
+                        .formatted(database),
                 ACTION.formatted(SUPPORTED));
     }
 
     static UnsupportedDatabaseException ofOption(String option) {
-        String database = "a connection with %s".formatted(option);
-        String action = "Remove %s from the URL or the properties of the DataSource for semaphores".formatted(option);
-        return new UnsupportedDatabaseException(
-                "Semaphores are not supported on %s: with this option of the driver more permits could be granted than there are, or for another time. %s"
-                        .formatted(database, action),
-                database,
-                action + ".");
+        String description =
+                "The driver of the DataSource for semaphores has the option %s, with which their grants would be wrong."
+                        .formatted(option);
+        String action = "Remove %s from its URL or properties.".formatted(option);
+        return new UnsupportedDatabaseException(description + " " + action, option, description, action);
     }
 
-    /** {@return the product and version of the database, as its driver reports them} */
+    /**
+     * {@return the product and version of the database, as its driver reports them; for an option of the driver that is not supported, its
+     * name and value}
+     */
     public String database() {
         return database;
     }
@@ -57,8 +62,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
     @Override
     public String description() {
-        return "Semaphores are not supported on %s, the database of the DataSource chosen for them."
-                .formatted(database);
+        return description;
     }
 
     @Override

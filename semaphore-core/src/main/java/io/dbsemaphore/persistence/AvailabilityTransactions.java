@@ -111,7 +111,7 @@ public final class AvailabilityTransactions {
      *
      * @param held the requests that are held
      * @param awaited the semaphores that callers of other instances wait for
-     * @param refused the semaphores of which callers of other instances were refused permits, without waiting for them
+     * @param refused the semaphores of which callers of other instances were refused permits
      * @param exceeded the semaphores of which more permits are held than their capacity, which was lowered
      */
     public record Confirmation(Set<Long> held, Set<String> awaited, Set<String> refused, Set<String> exceeded) {}
@@ -148,7 +148,7 @@ public final class AvailabilityTransactions {
     }
 
     /**
-     * Tells the other instances that callers of this one that do not wait were refused.
+     * Tells the other instances that callers of this one were refused.
      *
      * @param marks how long the others are to know of them, by semaphore
      */

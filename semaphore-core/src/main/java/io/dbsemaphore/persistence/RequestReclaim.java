@@ -47,6 +47,7 @@ final class RequestReclaim {
     private final Sql sql;
     private final PermitTable permits;
     private final HolderScans<Boolean> scans = new HolderScans<>();
+    private final HolderScans<Boolean> searches = new HolderScans<>();
 
     RequestReclaim(Tables tables) {
         this.tables = tables;
@@ -64,16 +65,17 @@ final class RequestReclaim {
         return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), Sql.ID, values(semaphoreIds, reason, limit));
     }
 
-    /** Whether requests that hold permits of these semaphores may be reclaimed; false without a scan where a recent one found none. */
+    /** Whether requests that hold permits of these semaphores may be reclaimed; false without a search where a recent one found none. */
     boolean isPossible(Collection<Long> semaphoreIds) {
-        List<Long> due =
-                semaphoreIds.stream().filter(id -> scans.recent(id).isEmpty()).toList();
-        long begin = scans.begin();
+        List<Long> due = semaphoreIds.stream()
+                .filter(id -> searches.recent(id).isEmpty())
+                .toList();
+        long begin = searches.begin();
         boolean possible = !due.isEmpty()
                 && (!find(due, ReclaimReason.expired(), 1).isEmpty()
                         || !tables.instances().findDead(due).isEmpty());
         if (!possible) {
-            scans.record(due, begin, id -> true);
+            searches.record(due, begin, id -> true);
         }
         return possible;
     }

@@ -109,7 +109,7 @@ final class WaiterTable {
     }
 
     /**
-     * Marks a semaphore: a caller of this instance that does not wait was refused. The mark is a row without callers, under the negative
+     * Marks a semaphore: a caller of this instance was refused. The mark is a row without callers, under the negative
      * id of the instance. Nothing is withheld for it, and only instances that keep idle permits look for it.
      */
     void mark(long semaphoreId, long instance, String owner, Duration validFor) {

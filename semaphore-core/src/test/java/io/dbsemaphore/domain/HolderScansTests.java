@@ -28,6 +28,15 @@ class HolderScansTests {
     }
 
     @Test
+    void areRepeatedSoonAfterAStall() {
+        scan(Duration.ofSeconds(5), 1L);
+        pass(Duration.ofSeconds(2));
+        assertThat(scans.recent(1)).contains("s1");
+        pass(Duration.ofMillis(1));
+        assertThat(scans.recent(1)).isEmpty();
+    }
+
+    @Test
     void areRepeatedEachTimeWhereTheyTakeAsLongAsAnAcquire() {
         scan(Duration.ofMillis(50), 1L);
         scan(Duration.ofMillis(1), 1L, 2L);

@@ -55,7 +55,10 @@ class DriverOptionsIntegrationTests {
             assertThatExceptionOfType(UnsupportedDatabaseException.class)
                     .isThrownBy(() -> start(pool))
                     .withMessageContaining(named)
-                    .satisfies(refusal -> assertThat(refusal.action()).contains("Remove " + named));
+                    .satisfies(refusal -> {
+                        assertThat(refusal.description()).contains("has the option " + named);
+                        assertThat(refusal.action()).contains("Remove " + named);
+                    });
         }
     }
 

@@ -149,7 +149,6 @@ class PatternCreationIntegrationTests {
         assertThat(created()).isEqualTo(50);
     }
 
-    /** A name that the database does not accept, where all others of the same transaction are accepted. */
     @Test
     void areMadeAfterAFailure() throws Exception {
         instances.jdbc().execute("alter table semaphore add constraint ck_name check (name <> '" + prefix + "a')");

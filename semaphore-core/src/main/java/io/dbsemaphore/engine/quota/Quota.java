@@ -305,7 +305,7 @@ public final class Quota {
     }
 
     /**
-     * Records that callers of other instances that do not wait were refused. For R, no chunk is kept idle; for another R, chunks are kept
+     * Records that callers of other instances were refused. For R, no chunk is kept idle; for another R, chunks are kept
      * again, so that instances that want more than there is do not end each other's reuse altogether.
      */
     public void refusedElsewhere(long nowNanos) {
@@ -318,7 +318,7 @@ public final class Quota {
         return awaitedElsewhere || exceeded || wantedUntil - nowNanos > 0;
     }
 
-    /** Records that a caller of this instance that does not wait was refused. */
+    /** Records that a caller of this instance was refused, or waits for a semaphore without fairness. */
     public void refusedHere() {
         refusedHere = true;
     }

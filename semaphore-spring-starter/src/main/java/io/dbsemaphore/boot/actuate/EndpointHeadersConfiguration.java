@@ -85,6 +85,7 @@ final class EndpointHeadersConfiguration {
 
         private static final Map<String, String> HEADERS = Map.of(
                 "Content-Security-Policy", "frame-ancestors 'none'",
+                "X-Frame-Options", "DENY",
                 "X-Content-Type-Options", "nosniff",
                 "Cache-Control", "no-store");
 

@@ -190,6 +190,7 @@ public class SemaphoresEndpoint {
         return answer(() -> {
             requirePermitted(
                     securityContext, properties.forceReleaseEnabled(), "semaphore.endpoint.force-release-enabled");
+            SemaphoreName.requireValidKey("external id", externalId);
             if (admin.holders(name, externalId, 0, SemaphoreAdmin.MAX_LIMIT).stream()
                     .noneMatch(holder -> holder.externalId().equals(externalId))) {
                 throw new ResponseStatusException(
@@ -201,7 +202,11 @@ public class SemaphoresEndpoint {
                 ReleaseOutcome outcome =
                         admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason));
                 return Map.of("externalId", externalId, "outcome", outcome);
-            } catch (CannotAcquireLockException locked) { // says what to wait for
+            } catch (CannotAcquireLockException locked) {
+                if (!(locked.getCause() instanceof DataAccessException)) {
+                    throw locked;
+                }
+                // the library says what to wait for
                 throw new ResponseStatusException(HttpStatus.CONFLICT, locked.getMessage(), locked);
             }
         });

@@ -85,8 +85,8 @@ final class AdviceConfiguration {
     }
 
     /**
-     * Warns of a bean that exists and has annotated methods, but no proxy: it was created before the proxy creator. A test may have
-     * replaced it by a mock, for which the start must not fail, whatever the annotations say.
+     * Warns of a bean that exists and has annotated methods, but no proxy: it was created before the proxy creator, or is an aspect. A
+     * test may have replaced it by a mock, for which the start must not fail, whatever the annotations say.
      */
     static void warnIfUnguarded(String beanName, SingletonBeanRegistry beans, Collection<WithPermitsAdvisor> advisors) {
         Object bean = beans.getSingleton(beanName);
@@ -101,9 +101,10 @@ final class AdviceConfiguration {
         }
         if (unguarded) {
             log.warn(
-                    "The @WithPermits methods of bean '{}' acquire no permits: it was created before beans get proxies, since a"
-                            + " BeanFactoryPostProcessor or BeanPostProcessor needs it. Let that look it up later, as by an"
-                            + " ObjectProvider. A mock of a test may stay as it is",
+                    "The @WithPermits methods of bean '{}' acquire no permits, since it has no proxy. A mock of a test may stay as it"
+                            + " is. Another bean is an aspect, or was created before beans get proxies, because a"
+                            + " BeanFactoryPostProcessor or BeanPostProcessor needs it: let that look it up later, as by an"
+                            + " ObjectProvider",
                     beanName);
         }
     }

@@ -8,6 +8,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -21,6 +22,8 @@ import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -29,6 +32,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 
 @ExtendWith(OutputCaptureExtension.class)
 class LockProviderAutoConfigurationTests {
@@ -109,10 +113,13 @@ class LockProviderAutoConfigurationTests {
         assertThat(log).contains("semaphore.adapters.shedlock.enabled=true only declares the pattern");
     }
 
-    /** As docs/adapters.md has it, and with the property, too. */
-    @Test
-    void declaresThePatternForAProviderThatExtendsItsLocks() {
-        host.withPropertyValues(ENABLED)
+    /** The first property is that of docs/adapters.md. */
+    @ParameterizedTest
+    @CsvSource({"semaphore.patterns.[shedlock:*].capacity, 1", "semaphore.adapters.shedlock.enabled, true"})
+    void worksWithAProviderThatExtendsItsLocks(String property, String value) {
+        host.withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("test", Map.of(property, value))))
                 .withUserConfiguration(ExtendingLockProvider.class)
                 .run(context -> {
                     var unused = context.getBean(LockProvider.class)

@@ -30,16 +30,22 @@ function curve() {
     svg("path", {class: "area"}), svg("path", {class: "line"}));
 }
 
-/** Draws the last five minutes; now is at the right. There is a gap where nothing was read: while the page was paused, hidden or elsewhere. */
+/** Draws the last five minutes; now is at the right. There is a gap where nothing was read for long: while the page was paused, hidden or elsewhere. */
 function setCurve(element, name, now) {
   const points = memory.get(name) ?? [];
   const top = Math.max(1, ...points.map(({held, capacity}) => Math.max(held, capacity)));
   const parts = [];
+  const x = instant => 100 * (1 - (now - instant) / REMEMBERED);
+  let part;
   points.forEach(({instant, held}, index) => {
+    const y = 19 - 18 * held / top;
     if (index === 0 || instant - points[index - 1].instant > STALE) {
-      parts.push([]);
+      parts.push(part = []);
     }
-    parts.at(-1).push([100 * (1 - (now - instant) / REMEMBERED), 19 - 18 * held / top]);
+    part.push([x(instant), y]);
+    if (index < points.length - 1 && points[index + 1].instant - instant > STALE) {
+      part.push([x(instant + STALE), y]);
+    }
   });
   setAttribute(element.lastChild, "d", parts.map(stepsOf).join(""));
   setAttribute(element.firstChild, "d", parts.map(part => `${stepsOf(part)}V20H${part[0][0].toFixed(2)}Z`).join(""));

@@ -64,7 +64,7 @@ class Timeline {
     this.drawing.hidden = bars.length === 0 && events.length === 0;
     this.details.hidden = bars.length === 0;
     setAttribute(this.drawing, "aria-label", `${this.words.textContent} The table below has the same data.`);
-    this.drawCurve(bars, capacitiesOf(changes, semaphore.capacity, from, to), all ? from : bars.find(({held}) => !held)?.start ?? to, from, to);
+    this.drawCurve(bars, capacitiesOf(changes, semaphore.capacity, from, to), all ? from : bars.find(({held}) => !held)?.start ?? bars[0]?.start ?? to, from, to);
     this.drawLanes(lanes.slice(0, LANES), from, to);
     this.drawMarks(events, from, to);
     this.drawLegend(bars);
@@ -80,6 +80,9 @@ class Timeline {
       return `Nobody held permits ${period}.`;
     }
     const held = bars.filter(bar => bar.held).length;
+    if (held === REQUESTS) {
+      return `The latest ${numbers.format(REQUESTS)} of the requests that still hold permits.`;
+    }
     return [all ? `${count(bars.length, "request", "requests")} ${period}`
       : `The latest ${count(REQUESTS - held, "released request", "released requests")} ${period}`,
       held === 0 ? "" : `${numbers.format(held)} still held`,
