@@ -114,8 +114,9 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             this.acquire = acquire;
         }
 
+        /** Delivers the grant. False if the application has completed this future otherwise. */
         boolean succeed(PermitGrant grant) {
-            return super.complete(grant);
+            return super.complete(grant) || (!isCompletedExceptionally() && getNow(null) == grant);
         }
 
         void fail(Throwable failure) {
@@ -124,7 +125,11 @@ public class SemaphoreTemplate implements SemaphoreOperations {
 
         private void leave() {
             left = true;
-            boolean unused = acquire.cancel(true);
+            if (!acquire.cancel(true)
+                    && !acquire.isCompletedExceptionally()
+                    && acquire.getNow(null) instanceof AcquireResult.Granted granted) {
+                boolean unused = succeed(granted.grant()); // too late: it is delivered, as that of a completed future
+            }
         }
 
         @Override

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -57,8 +56,8 @@ final class ReactiveGuard extends MethodGuard {
         try {
             return adapter.toPublisher(body.run());
         } catch (Throwable failure) {
-            Exceptions.throwIfJvmFatal(failure);
-            return Mono.error(failure);
+            return Mono.<Object>error(failure)
+                    .hide(); // otherwise the operators throw an Error, which ends the subscription without a signal
         }
     }
 

@@ -159,7 +159,13 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     }
 
     private GrantHandle require(Run run, String externalId, Map<String, Integer> permits) {
-        Optional<? extends GrantHandle> handle = find(run, externalId);
+        Optional<? extends GrantHandle> handle = run.quotas.isKnown(externalId)
+                ? run.quotas.findUse(externalId)
+                : run.held
+                        .find(externalId)
+                        .filter(HeldGrant::isHeld) // a read may be answered by a server that is no longer the primary
+                        .map(this::handleOf)
+                        .or(() -> findStored(run, externalId));
         if (handle.isEmpty()) {
             if (!run.quotas.isKnown(externalId)) {
                 run.lose(externalId);

@@ -152,15 +152,16 @@ final class Run extends RunContext {
                     DATABASE_TIMEOUT);
         }
         held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
-        if (!quotas.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
+    }
+
+    private void releaseRest() throws InterruptedException {
+        Deadline until = Deadline.in(DATABASE_TIMEOUT);
+        if (!quotas.awaitReturns(until)) {
             log.warn(
                     "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
                             + " (semaphore.instance-timeout), or when their TTL has passed",
                     DATABASE_TIMEOUT);
         }
-    }
-
-    private void releaseRest() throws InterruptedException {
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
         CompletableFuture<?>[] released = rest.stream()
@@ -170,7 +171,7 @@ final class Run extends RunContext {
         try {
             @Nullable Object unused = CompletableFuture.allOf(released)
                     .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads())
-                    .get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+                    .get(until.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             cause = failure;
         }

@@ -239,7 +239,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * Stops the engine until it is {@linkplain #start started} again: acquires throw {@link io.dbsemaphore.SemaphoreClosedException};
      * work that holds permits has time to end; grants with a time to live that are still held are released, unless
      * {@link io.dbsemaphore.AcquireRequest#withReleaseAtShutdown} is false; all connections are returned. Blocks for up to
-     * {@code semaphore.shutdown-timeout} (20 seconds) and 20 seconds for the database. Call it before the pool is suspended.
+     * {@code semaphore.shutdown-timeout} (20 seconds), and for up to 35 seconds more if the database does not answer. Call it before the pool is suspended.
      */
     public void shutDown() {
         synchronized (lifecycle) {

@@ -103,7 +103,9 @@ public final class Session {
     boolean isReadOnly(String query) throws SQLException {
         try (Statement statement = target.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
-            return row.next() && row.getBoolean(1);
+            boolean readOnly = row.next() && row.getBoolean(1);
+            target.rollback(); // the level of the next transaction is set before its first query
+            return readOnly;
         } catch (SQLException failure) {
             evict();
             throw failure;

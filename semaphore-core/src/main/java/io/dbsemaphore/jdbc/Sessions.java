@@ -229,9 +229,10 @@ public final class Sessions implements AutoCloseable {
      * @param timeout how long to wait
      */
     public void suspend(Duration timeout) {
+        long end = System.nanoTime() + timeout.toNanos();
         close();
         shared.awaitReturns(timeout);
-        reserved.awaitReturns(timeout);
+        reserved.awaitReturns(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
     }
 
     /** Resumes keeping sessions between transactions. */
@@ -413,6 +414,7 @@ public final class Sessions implements AutoCloseable {
             try {
                 if (places.tryAcquire(size, longest.toMillis(), TimeUnit.MILLISECONDS)) {
                     places.release(size);
+                    returnIdleFor(0); // also what became idle just before the end
                 } else {
                     log.warn(
                             "{} connection(s) of the semaphores were still in use after {}: they are returned to the pool"

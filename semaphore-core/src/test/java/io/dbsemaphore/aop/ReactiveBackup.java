@@ -43,6 +43,11 @@ class ReactiveBackup {
         throw new IOException("disk full");
     }
 
+    @WithPermits("backup")
+    Mono<Integer> incomplete() {
+        throw new NoClassDefFoundError("org/example/Missing");
+    }
+
     @WithPermits(names = "backup", owner = "nightly")
     Mono<String> grantOwner() {
         return Mono.just(Permits.current().owner());

@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.dbsemaphore.PermitsUnavailableException;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -25,6 +27,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import reactor.adapter.JdkFlowAdapter;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -100,6 +103,17 @@ class ReactiveMethodTests extends ReactiveFixture {
         backup.throwing().doOnError(error::set).onErrorComplete().block(PATIENCE);
 
         assertThat(error.get()).isInstanceOf(IOException.class).hasMessage("disk full");
+        assertThat(permits.events).containsExactly("acquire", "release");
+    }
+
+    /** Reactor's operators throw such an error instead of passing it on. */
+    @Test
+    void turnsAnErrorOfTheJvmIntoAnErrorOfThePublisher() throws Exception {
+        CompletableFuture<Throwable> error = new CompletableFuture<>();
+
+        Disposable unused = backup.incomplete().subscribe(value -> {}, error::complete);
+
+        assertThat(error.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(NoClassDefFoundError.class);
         assertThat(permits.events).containsExactly("acquire", "release");
     }
 

@@ -2,6 +2,7 @@ package io.dbsemaphore.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -60,6 +61,21 @@ class ReadOnlySessionsIntegrationTests {
 
     @Test
     void acquiresByANewSessionWhenAllOfThePoolAreReadOnly() throws SQLException {
+        makeAllSessionsReadOnly();
+
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("a"));
+
+        rows.assertHeldByOnly(grant);
+    }
+
+    /** On PostgreSQL the library sets the level of each transaction, before its first query. */
+    @Test
+    void acquiresByANewSessionWhateverTheLevelOfThePool() throws SQLException {
+        node.close();
+        HikariConfig repeatable = schema.poolConfig(POOL_SIZE, schema.jdbcUrl());
+        repeatable.setTransactionIsolation("TRANSACTION_REPEATABLE_READ");
+        pool = schema.newPool(repeatable);
+        node = new Node(pool, TestSettings.defaults());
         makeAllSessionsReadOnly();
 
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("a"));

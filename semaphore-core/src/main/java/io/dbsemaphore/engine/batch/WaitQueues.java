@@ -556,7 +556,7 @@ final class WaitQueues {
         return byName.values().stream()
                 .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), backOff))
                 .min(Comparator.naturalOrder())
-                .orElse(backOff);
+                .orElseGet(() -> pollAfter(0, Long.MAX_VALUE, backOff)); // who has left is to be told to others
     }
 
     /**

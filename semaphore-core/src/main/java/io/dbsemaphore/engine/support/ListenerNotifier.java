@@ -37,6 +37,7 @@ public final class ListenerNotifier {
         List<SemaphoreListener> known = current();
         if (known == null) {
             var unused = early.offer(event);
+            tellEarly(); // they may have become known meanwhile
         } else {
             tellEarly(known);
             tell(event, known);

@@ -41,6 +41,13 @@ class PollIntervalTests {
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
+    /** The others are to be told that the last one has left. */
+    @Test
+    void isATenthOfASecondAtMostWhileNobodyWaits() {
+        assertThat(new WaitQueues(new QueueClock(() -> 1, bound -> 0)).pollAfter(Duration.ofMillis(480)))
+                .isEqualTo(Duration.ofMillis(100));
+    }
+
     /** What the poller passes to it while nothing happens. */
     @Test
     void ofAnInstanceThatIsNextGrowsWhileNothingHappens() {
