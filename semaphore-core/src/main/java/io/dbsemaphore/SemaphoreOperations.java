@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
  * application code to be tested without a database.
  *
  * <p>Thread-safe. Every method except {@link #requireHeld} runs in its own transactions: they neither see nor join a
- * transaction of the caller, and are not rolled back with it. A transaction that fails because of a conflict is
- * tried up to {@code semaphore.max-attempts} (3) times in all; after a lost connection, for up to 5 seconds even if that takes
- * more attempts; after a lock wait, for {@code semaphore.lock-wait-timeout} (5 seconds) in all. An acquire with a wait time is
- * tried until its deadline after a lost connection or a conflict.
+ * transaction of the caller, and are not rolled back with it. After a deadlock, or a conflict of servers
+ * that certify writes, a transaction is repeated for {@code semaphore.lock-wait-timeout} (5 seconds), an acquire until its deadline and
+ * for {@code semaphore.decision-timeout} after it. After other conflicts it is tried up to {@code semaphore.max-attempts} (3) times,
+ * after a lost connection for 5 seconds. After lock waits it is repeated for {@code semaphore.lock-wait-timeout}, an acquire with a wait
+ * time for up to {@code max-attempts} times as long. An acquire with a wait time is also tried until its deadline after a lost connection.
  *
  * <p>If the database fails in spite of the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
  */
@@ -42,8 +43,8 @@ public interface SemaphoreOperations {
      * @throws RequestAlreadyReleasedException if the request with this external id has been released
      * @throws RequestConflictException if the external id belongs to a request for other permits
      * @throws AcquireInterruptedException if the thread is interrupted
-     * @throws AcquireOutcomeUnknownException if the database became unreachable during the commit and stayed
-     *     unreachable
+     * @throws AcquireOutcomeUnknownException if the grant was being written at the deadline, or its commit was not answered: the
+     *     database is unreachable, or too slow
      * @throws SemaphoreClosedException if this application instance is stopped or shutting down
      * @throws IllegalArgumentException if the request exceeds a configured limit
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open on this thread
@@ -58,8 +59,8 @@ public interface SemaphoreOperations {
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant; empty if the permits did not become available within the wait time
      * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
-     * @throws AcquireOutcomeUnknownException if the database became unreachable during the commit and stayed
-     *     unreachable
+     * @throws AcquireOutcomeUnknownException if the grant was being written at the deadline, or its commit was not answered: the
+     *     database is unreachable, or too slow
      * @see #acquire(AcquireRequest) acquire, for the other exceptions
      */
     Optional<PermitGrant> tryAcquire(AcquireRequest request);
@@ -71,8 +72,8 @@ public interface SemaphoreOperations {
      * dependent actions may block it, up to 64 of them at a time. If a permit is reused, the future is already complete when it is
      * returned. An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
      * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a grant
-     * that arrives nevertheless is released, unless another caller has got it by the same external id. If both of them leave at the same
-     * time, the grant stays held until its time to live has passed.
+     * that arrives nevertheless is released, unless another caller has got it by the same external id. If two callers with the same
+     * external id leave at the same time, the grant stays held until its time to live has passed.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return a future of the grant; completed exceptionally with the exceptions of {@link #acquire}, apart from the
@@ -164,7 +165,8 @@ public interface SemaphoreOperations {
      * changes nothing.
      *
      * @param externalId the external id of the grant
-     * @return the grant, with {@link PermitGrant#isReplayed} set unless it is a use of a reused permit; empty if nothing is held under this id
+     * @return the grant, with {@link PermitGrant#isReplayed} set unless it is a use of a reused permit; empty if nothing is held under
+     *     this id
      * @throws IllegalArgumentException if the external id is invalid
      */
     Optional<PermitGrant> find(String externalId);

@@ -13,9 +13,9 @@ import java.util.Optional;
  * Operations for administrators: create and delete semaphores, change capacities, list holders, release by force. A
  * bean; thread-safe.
  *
- * <p>Each method runs on the calling thread in its own transaction, never in the caller's, and repeats it as
- * {@link SemaphoreOperations} does. An interrupt does not abort it; the interrupt flag is preserved. Each method throws
- * {@link IllegalArgumentException} for an invalid argument, before it accesses the database, and
+ * <p>Each method blocks the calling thread. Its transaction, never the caller's, runs on a thread of the library
+ * ({@code semaphore-database-N}), and is repeated as {@link SemaphoreOperations} says. An interrupt does not abort it; the interrupt
+ * flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it accesses the database, and
  * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries.
  */
 public interface SemaphoreAdmin {
@@ -34,7 +34,8 @@ public interface SemaphoreAdmin {
     boolean create(String name, int capacity);
 
     /**
-     * Changes the capacity of a semaphore. It applies to all instances from their next acquire on. Permits that are
+     * Changes the capacity of a semaphore. It applies to all instances from their next acquire on; where permits are reused, within
+     * the reuse time. Permits that are
      * held are not revoked: if more are held than the new capacity allows, the semaphore grants no permits until enough
      * of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange};
      * setting the current capacity changes nothing and is not audited.

@@ -7,8 +7,9 @@ import io.dbsemaphore.spi.OwnerLiveness;
  * The maintenance tasks, which run by schedule and may be run by an operator at any time, on any instance. A bean;
  * thread-safe.
  *
- * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method runs on the calling
- * thread and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows), each in its own short transaction. Each
+ * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method blocks the calling
+ * thread, and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows), each in its own short transaction on a
+ * thread of the library ({@code semaphore-database-N}). Each
  * throws {@link SemaphoreClosedException} if this application instance is stopped, and
  * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that were committed before
  * stay committed.
@@ -30,17 +31,18 @@ public interface SemaphoreMaintenance {
     /**
      * Deletes requests that were released more than {@code semaphore.maintenance.request-retention} (7 days) ago. Their
      * external ids are forgotten: a later acquire with one of them is granted again. Scheduled every
-     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours). Also deletes semaphores that a pattern created and that
-     * were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days), and instances without requests whose lease
-     * expired a day ago.
+     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours). Also deletes the audit of reclaims of that age; semaphores that a
+     * pattern created and that were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days); and instances without
+     * requests whose lease expired a day ago.
      *
      * @return how many requests were deleted
      */
     int deleteReleasedRequests();
 
     /**
-     * Deletes audit entries that are older than {@code semaphore.maintenance.history-retention} (30 days). Scheduled
-     * every {@code semaphore.maintenance.history-cleanup-interval} (24 hours).
+     * Deletes the audit of capacity changes and forced releases that is older than
+     * {@code semaphore.maintenance.history-retention} (30 days). Scheduled every
+     * {@code semaphore.maintenance.history-cleanup-interval} (24 hours).
      *
      * @return how many entries were deleted
      */

@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param capacity how many permits may be held at once; 0 if it is paused
  * @param held how many permits are held; more than the capacity after the capacity was lowered, until enough are
  *     released
- * @param available how many permits could be acquired now
+ * @param available how many permits are not held; 0 while one caller has all of them
  * @param requests how many acquires hold permits
  * @param waiting how many callers of all instances wait for permits; only of instances for which the semaphore is
  *     {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair}
@@ -22,7 +22,7 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      * @param name the name
      * @param capacity how many permits may be held at once
      * @param held how many permits are held
-     * @param available how many permits could be acquired now
+     * @param available how many permits are not held; 0 while one caller has all of them
      * @param requests how many acquires hold permits
      */
     public SemaphoreStatus(String name, int capacity, long held, long available, long requests) {

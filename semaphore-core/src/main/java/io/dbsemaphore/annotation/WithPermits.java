@@ -33,13 +33,13 @@ import org.springframework.core.annotation.AliasFor;
  * {@code Stream}, ...) are rejected at start-up.
  *
  * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. A method that returns
- * a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} is called on a thread of the library when the permits
+ * a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero is called on a thread of the library when the permits
  * are held, without the thread-locals of the caller; the call returns a future at once, and no thread waits. All other methods are called
  * on the calling thread, which waits for the permits. With {@code @Async}, unless the method is reactive, a thread of the executor waits
  * for the permits and calls the method, also if it returns a future.
  *
  * <p><b>If the acquire or an expression fails,</b> a method that returns a reactive type fails each subscription, and a method that
- * returns a future and has a {@code waitTime} completes the future exceptionally. All other methods throw.
+ * returns a future and has such a {@code waitTime} completes the future exceptionally. All other methods throw.
  *
  * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} returns the grant, on the thread that called the
  * method.

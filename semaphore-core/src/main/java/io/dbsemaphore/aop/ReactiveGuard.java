@@ -52,12 +52,12 @@ final class ReactiveGuard extends MethodGuard {
         return adapter.fromPublisher(adapter.isMultiValue() ? guarded : guarded.singleOrEmpty());
     }
 
+    /** Hidden, since operators evaluate a publisher of a single value early, and throw its Error: no signal would reach the subscriber. */
     private Publisher<Object> publisher(Body body) {
         try {
-            return adapter.toPublisher(body.run());
+            return Flux.from(adapter.toPublisher(body.run())).hide();
         } catch (Throwable failure) {
-            return Mono.<Object>error(failure)
-                    .hide(); // otherwise the operators throw an Error, which ends the subscription without a signal
+            return Flux.error(failure).hide();
         }
     }
 

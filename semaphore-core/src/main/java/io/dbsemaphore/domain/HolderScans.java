@@ -23,10 +23,13 @@ public final class HolderScans<T> {
     /** A finding is reused for 20 times the duration of its scan: scans take at most 5 % of the time. */
     private static final int REUSE_PER_COST = 20;
 
-    /** A scan may also have taken long because the JVM, the network or the server was stalled. */
-    private static final long LONGEST_REUSE = Duration.ofSeconds(2).toNanos();
+    /**
+     * A scan may also have taken long because the JVM, the network or the server was stalled. So the first long one counts as no longer
+     * than this, and each further one as no longer than the one before.
+     */
+    private static final long FIRST = Duration.ofMillis(100).toNanos();
 
-    private record Finding<T>(T value, long madeAt, long reuse) {}
+    private record Finding<T>(T value, long madeAt, long cost, long reuse) {}
 
     private final LongSupplier nanoClock;
     /** Oldest first. */
@@ -58,11 +61,10 @@ public final class HolderScans<T> {
         long now = nanoClock.getAsLong();
         long cost = now - begunAt;
         for (long semaphoreId : scanned) {
-            findings.remove(semaphoreId);
+            Finding<T> before = findings.remove(semaphoreId);
             if (cost > SHORT) {
-                findings.put(
-                        semaphoreId,
-                        new Finding<>(found.apply(semaphoreId), now, Math.min(LONGEST_REUSE, REUSE_PER_COST * cost)));
+                long reuse = REUSE_PER_COST * Math.min(cost, before == null ? FIRST : before.cost());
+                findings.put(semaphoreId, new Finding<>(found.apply(semaphoreId), now, cost, reuse));
             }
         }
         while (findings.size() > MAX_CACHED) {

@@ -156,22 +156,22 @@ final class Run extends RunContext {
 
     private void releaseRest() throws InterruptedException {
         Deadline until = Deadline.in(DATABASE_TIMEOUT);
+        List<HeldGrant> rest =
+                held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
+        CompletableFuture<?>[] released = rest.stream()
+                .map(state -> releases.giveBack(state, quotas.eventOf(state)))
+                .toArray(CompletableFuture[]::new);
+        CompletableFuture<?> all = CompletableFuture.allOf(released)
+                .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads());
         if (!quotas.awaitReturns(until)) {
             log.warn(
                     "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
                             + " (semaphore.instance-timeout), or when their TTL has passed",
                     DATABASE_TIMEOUT);
         }
-        List<HeldGrant> rest =
-                held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
-        CompletableFuture<?>[] released = rest.stream()
-                .map(state -> releases.giveBack(state, quotas.eventOf(state)))
-                .toArray(CompletableFuture[]::new);
         @Nullable Exception cause = null;
         try {
-            @Nullable Object unused = CompletableFuture.allOf(released)
-                    .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads())
-                    .get(until.remainingNanos(), TimeUnit.NANOSECONDS);
+            @Nullable Object unused = all.get(until.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             cause = failure;
         }

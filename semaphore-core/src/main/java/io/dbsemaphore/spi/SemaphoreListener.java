@@ -63,7 +63,7 @@ public interface SemaphoreListener {
 
     /**
      * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
-     * on the thread that ran the transaction: a thread of the library ({@code semaphore-database-N}), or the thread of the
+     * on the thread of the library that ran the batch ({@code semaphore-database-N}), or on the thread that runs the
      * maintenance ({@code semaphore-application-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
      *
      * @param event the reclaim

@@ -37,6 +37,16 @@ class HolderScansTests {
     }
 
     @Test
+    void areReusedForLongIfTwoInTurnTakeLong() {
+        scan(Duration.ofSeconds(5), 1L);
+        scan(Duration.ofSeconds(4), 1L);
+        pass(Duration.ofSeconds(80));
+        assertThat(scans.recent(1)).contains("s1");
+        pass(Duration.ofMillis(1));
+        assertThat(scans.recent(1)).isEmpty();
+    }
+
+    @Test
     void areRepeatedEachTimeWhereTheyTakeAsLongAsAnAcquire() {
         scan(Duration.ofMillis(50), 1L);
         scan(Duration.ofMillis(1), 1L, 2L);

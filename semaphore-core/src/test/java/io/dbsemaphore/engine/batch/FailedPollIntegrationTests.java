@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FailedPollIntegrationTests {
 
-    private static final String READS_AVAILABILITY = "group by s.id, s.name, s.capacity, s.fence";
+    private static final String READS_AVAILABILITY = "s.waiters_until from semaphore s where s.id in";
     private static final String LOOKS_FOR_EXPIRED = "select distinct r.id from permit_request r";
 
     @RegisterExtension

@@ -36,7 +36,10 @@ final class PermitSnapshots implements MeterBinder {
     private static final List<Shown> SHOWN = List.of(
             new Shown("capacity", "How many permits may be held at once", SemaphoreStatus::capacity),
             new Shown("held", "How many permits are held", SemaphoreStatus::held),
-            new Shown("available", "How many permits could be acquired now", SemaphoreStatus::available),
+            new Shown(
+                    "available",
+                    "How many permits are not held; 0 while one caller has all of them",
+                    SemaphoreStatus::available),
             new Shown("waiting", "How many callers wait for permits, in all instances", SemaphoreStatus::waiting));
 
     private final SemaphoreAdmin admin;
