@@ -19,7 +19,9 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     /** The product and version of the database; for an option of the driver, the option. */
     private final String database;
 
+    /** What is wrong. */
     private final String description;
+    /** What to do. */
     private final String action;
 
     private UnsupportedDatabaseException(String message, String database, String description, String action) {
