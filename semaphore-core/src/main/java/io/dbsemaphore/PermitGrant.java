@@ -114,8 +114,8 @@ public interface PermitGrant extends AutoCloseable {
      * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time
      * to live has passed. An interrupt does not abort it; the interrupt flag is preserved.
      *
-     * <p>If the permits were reclaimed after their expiry, or released by force, that is reported as a loss, unless it was reported already: see
-     * {@link SemaphoreListener#lost}.
+     * <p>If the permits were reclaimed after their expiry, or released by force, that is reported as a loss, unless it was reported
+     * already: see {@link SemaphoreListener#lost}.
      *
      * @return the outcome of the release
      * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries, and the release

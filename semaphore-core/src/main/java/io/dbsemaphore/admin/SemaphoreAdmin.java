@@ -35,9 +35,8 @@ public interface SemaphoreAdmin {
 
     /**
      * Changes the capacity of a semaphore. It applies to all instances from their next acquire on; where permits are reused, within
-     * the reuse time. Permits that are
-     * held are not revoked: if more are held than the new capacity allows, the semaphore grants no permits until enough
-     * of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange};
+     * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants
+     * no permits until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange};
      * setting the current capacity changes nothing and is not audited.
      *
      * @param name the semaphore

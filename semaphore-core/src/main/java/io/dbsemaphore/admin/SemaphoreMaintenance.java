@@ -9,9 +9,8 @@ import io.dbsemaphore.spi.OwnerLiveness;
  *
  * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method blocks the calling
  * thread, and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows), each in its own short transaction on a
- * thread of the library ({@code semaphore-database-N}). Each
- * throws {@link SemaphoreClosedException} if this application instance is stopped, and
- * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that were committed before
+ * thread of the library ({@code semaphore-database-N}). Each throws {@link SemaphoreClosedException} if this application instance is
+ * stopped, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that were committed before
  * stay committed.
  */
 public interface SemaphoreMaintenance {

@@ -246,8 +246,7 @@ public final class AdminTransactions {
 
     /**
      * The requests that held permits within a period, the last acquired first; if there are too many, those that are held are kept rather
-     * than the others. No index has the times of requests: this would cost
-     * each acquire and release. But the tokens of a semaphore grow with time, so that the end of the period is found by a binary
+     * than the others. No index has the times of requests: this would cost each acquire and release. But the tokens of a semaphore grow with time, so that the end of the period is found by a binary
      * search over tokens, and the requests before it by a scan of limited length.
      */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {

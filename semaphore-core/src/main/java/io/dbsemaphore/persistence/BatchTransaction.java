@@ -332,8 +332,8 @@ public final class BatchTransaction {
     }
 
     /**
-     * When the first of the held permits of each semaphore expires, by id; no entry if nothing held expires. The
-     * value may come from the cache.
+     * When the first of the held permits of each semaphore expires, by id; no entry if nothing held expires.
+     * The value may come from the cache.
      */
     private Map<Long, Instant> earliestExpiries(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
