@@ -138,13 +138,13 @@ public final class AcquireRequest {
      * its holder is notified of the loss. Default: the value configured for the semaphore ({@code semaphore.semaphores.<name>.max-hold}),
      * for several the shortest, otherwise {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
      *
-     * @param limit the limit, counted from the acquire; positive
+     * @param limit the limit, counted from the acquire, at least {@link #MIN_TTL}
      * @return the changed request
-     * @throws IllegalArgumentException if it is zero or negative
+     * @throws IllegalArgumentException if it is shorter than {@link #MIN_TTL}
      */
     public AcquireRequest withMaxHold(Duration limit) {
-        if (limit.isNegative() || limit.isZero()) {
-            throw new IllegalArgumentException("The maximum hold must be positive: " + limit);
+        if (limit.compareTo(MIN_TTL) < 0) {
+            throw new IllegalArgumentException("The maximum hold must be at least %s: %s".formatted(MIN_TTL, limit));
         }
         return with(copy -> copy.maxHold = limit);
     }

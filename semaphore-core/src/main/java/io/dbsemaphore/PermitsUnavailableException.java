@@ -114,13 +114,16 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + (own == 0
                         ? holders(firstHolders.apply(shortage.name()))
                         : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
+        if (shortage.capacity() == 0) {
+            return "Semaphore '" + shortage.name() + "' is paused: " + held;
+        }
         if (shortage.isWithheld()) {
             return "Semaphore '" + shortage.name() + "' has no permits for this request: " + held + ", "
                     + shortage.requested() + " requested, " + shortage.withheld()
                     + " withheld for callers that are already waiting";
         }
         return "Semaphore '" + shortage.name() + "' does not have " + shortage.requested() + " permit(s) available: "
-                + held + (shortage.capacity() == 0 ? " (paused)" : own == 0 ? expiry(shortage) : "");
+                + held + (own == 0 ? expiry(shortage) : "");
     }
 
     private static String holders(List<String> first) {

@@ -1,6 +1,9 @@
 package io.dbsemaphore;
 
-/** Thrown when a request with this external id was acquired before and has been released. It is never granted again. */
+/**
+ * Thrown when a request with this external id was acquired before and has been released. It is not granted again as long as it is
+ * remembered ({@code semaphore.maintenance.request-retention}, 7 days).
+ */
 public class RequestAlreadyReleasedException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
@@ -16,7 +19,8 @@ public class RequestAlreadyReleasedException extends SemaphoreException {
     public RequestAlreadyReleasedException(String externalId) {
         super("The request with external id '" + externalId
                 + "' has been released, or reclaimed after it expired, and is"
-                + " never granted again. Nothing was acquired. Use another external id for another piece of work");
+                + " not granted again as long as it is remembered (semaphore.maintenance.request-retention). Nothing was"
+                + " acquired. Use another external id for another piece of work");
         this.externalId = externalId;
     }
 

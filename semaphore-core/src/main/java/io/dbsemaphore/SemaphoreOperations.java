@@ -42,6 +42,8 @@ public interface SemaphoreOperations {
      * @throws PatternLimitExceededException if a semaphore cannot be created by its pattern
      * @throws RequestAlreadyReleasedException if the request with this external id has been released
      * @throws RequestConflictException if the external id belongs to a request for other permits
+     * @throws PermitLostException if the answer to the commit was lost, and the grant was reclaimed or released by force before it was
+     *     found; with an external id, that is a {@link RequestAlreadyReleasedException}
      * @throws AcquireInterruptedException if the thread is interrupted
      * @throws AcquireOutcomeUnknownException if the grant was being written at the deadline, or its commit was not answered: the
      *     database is unreachable, or too slow
@@ -69,7 +71,9 @@ public interface SemaphoreOperations {
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
      * <p>The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of the caller;
-     * dependent actions may block it, up to 64 of them at a time. If a permit is reused, the future is already complete when it is
+     * dependent actions may block it, up to 64 of them at a time. While 64 block, no other future of this instance is completed,
+     * neither with a grant nor with a refusal: a grant is held meanwhile, and kept alive if the request says so. Therefore run work that
+     * takes longer by {@code thenAcceptAsync} on an executor of your own. If a permit is reused, the future is already complete when it is
      * returned. An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
      * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a grant
      * that arrives nevertheless is released, unless another caller has got it by the same external id. If two callers with the same

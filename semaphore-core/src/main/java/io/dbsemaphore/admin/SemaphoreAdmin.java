@@ -24,7 +24,8 @@ public interface SemaphoreAdmin {
     int MAX_LIMIT = 10_000;
 
     /**
-     * Creates a semaphore.
+     * Creates a semaphore. If the commit of an attempt is not answered, the next attempt may find the semaphore that it has created, and
+     * return false.
      *
      * @param name the name, valid as {@link SemaphoreName} says
      * @param capacity the capacity, at least 0; 0 creates a paused semaphore
@@ -50,7 +51,8 @@ public interface SemaphoreAdmin {
     void setCapacity(String name, int capacity, String changedBy, String reason);
 
     /**
-     * Deletes a semaphore. Its audit is kept until {@link SemaphoreMaintenance#deleteCapacityHistory} deletes it.
+     * Deletes a semaphore. Its audit is kept until {@link SemaphoreMaintenance#deleteCapacityHistory} deletes it. If the commit of an
+     * attempt is not answered, the next attempt may find that the semaphore is gone, and return false.
      *
      * @param name the semaphore
      * @return true if it was deleted; false if it does not exist

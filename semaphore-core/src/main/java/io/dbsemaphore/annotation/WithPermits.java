@@ -50,8 +50,9 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p><b>Self-invocation.</b> A call from within the same object does not pass through the proxy and is not guarded.
  * Check it with {@link io.dbsemaphore.Permits#assertHeld} where that matters. Methods that a proxy cannot guard
- * (private, static, final, package-private in another package) are rejected at start-up, as are invalid attributes, and
- * several annotations that apply to one method unless one of them overrides the others.
+ * (private, static, final, package-private in another package) are rejected at start-up, as are those that also have
+ * {@code @PostConstruct} or {@code @PreDestroy}, which Spring calls on the object, invalid attributes, and several annotations that apply
+ * to one method unless one of them overrides the others.
  *
  * @see io.dbsemaphore.SemaphoreOperations#execute
  */
@@ -111,8 +112,8 @@ public @interface WithPermits {
     String waitTime() default "";
 
     /**
-     * The time from the acquire to the end of the grant even if the work goes on, in the formats of {@link #ttl()}. Its permits are then
-     * available to others, and the loss is reported. Default: the value configured for the semaphores
+     * The time from the acquire to the end of the grant even if the work goes on, in the formats of {@link #ttl()}; at least 1 second. Its
+     * permits are then available to others, and the loss is reported. Default: the value configured for the semaphores
      * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.max-hold} (24 hours).
      *
      * @return the maximum hold

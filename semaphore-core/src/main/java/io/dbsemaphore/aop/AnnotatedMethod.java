@@ -37,6 +37,9 @@ import org.springframework.util.ReflectionUtils;
  */
 record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotation) {
 
+    /** An annotation of a type does not overlook a final method, as it does others that no proxy can intercept. */
+    private static final String FINAL = "final";
+
     /**
      * The methods of a class that an annotation applies to: an annotation of the method or of a method that it overrides,
      * else of a type.
@@ -51,10 +54,11 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         Map<Method, WithPermits> annotations = new LinkedHashMap<>();
         declared.forEach(method ->
                 find(method).ifPresent(it -> annotations.putIfAbsent(mostSpecific(method, targetClass), it)));
+        annotations.forEach((method, it) -> new AnnotatedMethod(method, targetClass, it).requireNoCallback());
         find(targetClass)
                 .ifPresent(ofClass -> declared.stream()
                         .map(method -> mostSpecific(method, targetClass))
-                        .filter(method -> isOverridable(method, targetClass) && !isObjectMethod(method))
+                        .filter(method -> List.of("", FINAL).contains(obstacle(method, targetClass)))
                         .forEach(method -> ofType(method, targetClass, ofClass)
                                 .ifPresent(it -> annotations.putIfAbsent(method, it))));
         List<AnnotatedMethod> found = annotations.entrySet().stream()
@@ -102,20 +106,36 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     }
 
     private void requireInterceptable() {
-        String kind = isObjectMethod(method)
-                ? "a method of java.lang.Object"
-                : Modifier.toString(method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL));
-        if (kind.isEmpty() && isOfAnotherPackage(method, targetClass)) {
-            kind = "package-private in another package";
-        }
-        if (!kind.isEmpty()) {
-            throw refuse("it is " + kind + ", so no proxy can guard it and it would run without permits. Make it"
+        String obstacle = obstacle(method, targetClass);
+        if (!obstacle.isEmpty()) {
+            throw refuse("it is " + obstacle + ", so no proxy can guard it and it would run without permits. Make it"
                     + " an ordinary method (in Kotlin: open), or use SemaphoreOperations.execute in it");
         }
     }
 
-    private static boolean isObjectMethod(Method method) {
-        return ReflectionUtils.findMethod(Object.class, method.getName(), method.getParameterTypes()) != null;
+    /** An annotation of a type does apply to a callback, when others call it through the proxy. */
+    private void requireNoCallback() {
+        Stream.of("PostConstruct", "PreDestroy")
+                .filter(each -> MergedAnnotations.from(method).isPresent("jakarta.annotation." + each))
+                .findFirst()
+                .ifPresent(callback -> {
+                    throw refuse("it has @" + callback
+                            + ", and Spring calls it on the object, not through its proxy, so that it"
+                            + " would run without permits. Use SemaphoreOperations.execute in it, or call an annotated method"
+                            + " of another bean");
+                });
+    }
+
+    /** What keeps a proxy from intercepting a method; empty if nothing does. */
+    private static String obstacle(Method method, Class<?> targetClass) {
+        if (ReflectionUtils.findMethod(Object.class, method.getName(), method.getParameterTypes()) != null) {
+            return "a method of java.lang.Object";
+        }
+        if ((method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0
+                && !method.getDeclaringClass().getPackageName().equals(targetClass.getPackageName())) {
+            return "package-private in another package";
+        }
+        return Modifier.toString(method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL));
     }
 
     /**
@@ -179,17 +199,5 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     private static Class<?> declaringType(MergedAnnotation<?> annotation) {
         Object source = annotation.getSource();
         return source instanceof Member member ? member.getDeclaringClass() : (Class<?>) Objects.requireNonNull(source);
-    }
-
-    /** A package-private method of another package cannot be overridden either. */
-    private static boolean isOverridable(Method method, Class<?> targetClass) {
-        return !Modifier.isPrivate(method.getModifiers())
-                && !Modifier.isStatic(method.getModifiers())
-                && !isOfAnotherPackage(method, targetClass);
-    }
-
-    private static boolean isOfAnotherPackage(Method method, Class<?> targetClass) {
-        return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0
-                && !method.getDeclaringClass().getPackageName().equals(targetClass.getPackageName());
     }
 }

@@ -18,8 +18,8 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * <p>Without a wait time it acquires and calls the method on the calling thread, and throws what the acquire throws. So
  * it does with {@code @Async}: the calling thread is that of Spring's executor, which waits for the future in any case.
- * With a wait time it returns a future at once, and the method is called when the permits are held: on the thread that
- * completes the acquire, but never on the calling thread. If the acquire fails, so does the future.
+ * With a wait time it returns a future at once, and the method is called when the permits are held: on a thread of this
+ * library, never on the calling thread. So is a fallback. If the acquire fails, so does the future.
  *
  * <p>The caller gets a {@link GuardedFuture}, which passes through up to two {@link Step}s:
  *
@@ -72,8 +72,10 @@ final class FutureGuard extends MethodGuard {
         Thread caller = Thread.currentThread();
         CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
             boolean atOnce = Thread.currentThread() == caller && !acquire.isCancelled();
-            // the thread is one of those that complete acquires, which must not wait for the work
-            Executor executor = atOnce || grant != null ? parts.threads() : Runnable::run;
+            boolean callsApplication = grant != null
+                    || !parts.annotated().annotation().fallbackMethod().isEmpty();
+            // the thread is one of those that complete acquires, which must not wait for the work or the fallback
+            Executor executor = atOnce || callsApplication ? parts.threads() : Runnable::run;
             executor.execute(() -> future.acquired(call, grant, failure));
         });
         return future;

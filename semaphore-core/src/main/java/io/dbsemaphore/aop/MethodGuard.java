@@ -19,7 +19,7 @@ abstract class MethodGuard {
     /**
      * The parts of a guard.
      *
-     * @param threads release the permits, and call the method if an asynchronous acquire is granted at once
+     * @param threads release the permits, and call the method or its fallback after an asynchronous acquire
      */
     record Parts(
             AnnotatedMethod annotated,

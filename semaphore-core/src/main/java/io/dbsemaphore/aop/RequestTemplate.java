@@ -52,7 +52,7 @@ final class RequestTemplate {
         requireValidPermits();
         this.names = names();
         this.ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
-        this.maxHold = duration("maxHold", annotation.maxHold(), Duration.ofNanos(1));
+        this.maxHold = duration("maxHold", annotation.maxHold(), AcquireRequest.MIN_TTL);
         this.owner = owner();
         this.constant = Stream.concat(names.stream(), Stream.ofNullable(owner)).allMatch(TextTemplate::isLiteral)
                 ? create(new StandardEvaluationContext())

@@ -30,6 +30,8 @@ final class ReturnTypes {
             "org.reactivestreams.Publisher",
             "org.springframework.web.context.request.async.DeferredResult",
             "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.reactive.function.server.ServerResponse",
+            "org.springframework.web.servlet.function.ServerResponse",
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
             "jakarta.ws.rs.core.StreamingOutput",

@@ -28,6 +28,12 @@ final class SynchronousGuard extends MethodGuard {
         Object result;
         try {
             result = parts.operations().get().execute(request, work);
+            if (!begun.get()) {
+                throw parts.annotated()
+                        .refuse(
+                                "the SemaphoreOperations of the application returned without calling it, as a mock does. Use a"
+                                        + " spy (@MockitoSpyBean), or semaphore.enabled=false");
+            }
         } catch (PermitsUnavailableException refused) {
             if (begun.get()) {
                 // Thrown by the method itself: another acquire within it was refused

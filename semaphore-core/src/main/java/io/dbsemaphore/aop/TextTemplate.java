@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,9 @@ import org.springframework.util.ObjectUtils;
  */
 record TextTemplate(
         AnnotatedMethod annotated, String attribute, String text, Consumer<String> check, List<Expression> parts) {
+
+    /** What looks like an expression where none is evaluated: its text without the {@code #} or the braces, and its variable. */
+    private static final Pattern UNMARKED = Pattern.compile("(?:#|\\{(?=[^{}]*\\}))((\\w+)(?:\\.\\w+|\\(\\))*)");
 
     /**
      * @throws IllegalStateException if it cannot be parsed, uses a variable that the method does not have, or is a literal
@@ -132,9 +136,17 @@ record TextTemplate(
                         });
             }
         }
-        if (isLiteral() && known.contains(text.split("[^#\\w]", 2)[0])) {
-            throw annotated.refuse(
-                    attribute, text, "is taken literally. Write #{%s} to have it evaluated".formatted(text));
+        if (isLiteral()) {
+            UNMARKED.matcher(text)
+                    .results()
+                    .filter(unmarked -> known.contains("#" + unmarked.group(2)))
+                    .findFirst()
+                    .ifPresent(unmarked -> {
+                        throw annotated.refuse(
+                                attribute,
+                                text,
+                                "is taken literally. Write #{#%s} to have it evaluated".formatted(unmarked.group(1)));
+                    });
         }
     }
 

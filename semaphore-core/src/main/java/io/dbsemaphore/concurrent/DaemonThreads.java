@@ -15,18 +15,9 @@ import java.util.function.Consumer;
  * Creates the threads of the library: daemon threads that inherit nothing from the thread that creates them. That
  * thread may belong to one tenant or one deployed application, and a thread of the library may outlive both. A new
  * thread therefore has none of its creator's {@link InheritableThreadLocal}s, nor its context class loader, access
- * control context or priority, and belongs to the root thread group.
+ * control context or priority.
  */
 public class DaemonThreads {
-
-    /**
-     * Starts a thread.
-     *
-     * @throws OutOfMemoryError if the system has none
-     */
-    public final void start(String name, Runnable task) {
-        create(name, task).start();
-    }
 
     /** Creates a thread, which the caller has to start. */
     @SuppressWarnings("ThreadPriorityCheck") // normal priority, instead of that of the caller
@@ -92,15 +83,7 @@ public class DaemonThreads {
      */
     @SuppressWarnings("removal") // required before Java 24; since then it only runs the action
     private static Thread withoutCallers(String name, Runnable task) {
-        PrivilegedAction<Thread> creation = () -> new Thread(topmostGroup(), task, name, 0, false);
+        PrivilegedAction<Thread> creation = () -> new Thread(null, task, name, 0, false);
         return AccessController.doPrivileged(creation);
-    }
-
-    private static ThreadGroup topmostGroup() {
-        ThreadGroup group = Thread.currentThread().getThreadGroup();
-        while (group.getParent() != null) {
-            group = group.getParent();
-        }
-        return group;
     }
 }

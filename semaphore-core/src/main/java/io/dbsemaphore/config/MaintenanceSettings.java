@@ -14,15 +14,16 @@ public final class MaintenanceSettings {
     private static final String PREFIX = "semaphore.maintenance.";
     static final List<Setting<?>> ALL = new ArrayList<>();
 
-    private static final BiConsumer<String, Duration> INTERVAL =
-            atLeast(Duration.ofMillis(1), "the task would run without a pause");
+    private static final BiConsumer<String, Duration> INTERVAL = atLeast(
+                    Duration.ofMillis(1), "the task would run without a pause")
+            .andThen(atMost(Duration.ofDays(36_500), "the clock of this JVM cannot count it"));
     private static final BiConsumer<String, Duration> RETENTION =
             atLeast(Duration.ofHours(1), "records that are still needed would be deleted");
 
     /** Lets this instance run the maintenance by schedule; by default true. An operator may call it in any case. */
     public static final Setting<Boolean> ENABLED = Setting.of(ALL, PREFIX + "enabled", true);
 
-    /** The pause between two releases of orphaned permits; by default 5 minutes, at least 1ms. */
+    /** The pause between two releases of orphaned permits; by default 5 minutes, between 1ms and 36500 days. */
     public static final Setting<Duration> ORPHAN_RELEASE_INTERVAL = Setting.of(
                     ALL, PREFIX + "orphan-release-interval", Duration.ofMinutes(5))
             .where(INTERVAL);
@@ -35,7 +36,7 @@ public final class MaintenanceSettings {
     public static final Setting<Duration> OWNER_GRACE = Setting.of(ALL, PREFIX + "owner-grace", Duration.ofSeconds(30))
             .where(atLeast(Duration.ZERO, "for none use zero"));
 
-    /** The pause between two clean-ups of released requests; by default 4 hours, at least 1ms. */
+    /** The pause between two clean-ups of released requests; by default 4 hours, between 1ms and 36500 days. */
     public static final Setting<Duration> REQUEST_CLEANUP_INTERVAL = Setting.of(
                     ALL, PREFIX + "request-cleanup-interval", Duration.ofHours(4))
             .where(INTERVAL);
@@ -44,7 +45,7 @@ public final class MaintenanceSettings {
     public static final Setting<Duration> REQUEST_RETENTION =
             Setting.of(ALL, PREFIX + "request-retention", Duration.ofDays(7)).where(RETENTION);
 
-    /** The pause between two clean-ups of the capacity history; by default 24 hours, at least 1ms. */
+    /** The pause between two clean-ups of the capacity history; by default 24 hours, between 1ms and 36500 days. */
     public static final Setting<Duration> HISTORY_CLEANUP_INTERVAL = Setting.of(
                     ALL, PREFIX + "history-cleanup-interval", Duration.ofHours(24))
             .where(INTERVAL);

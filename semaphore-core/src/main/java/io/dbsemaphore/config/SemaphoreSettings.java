@@ -55,11 +55,11 @@ public final class SemaphoreSettings {
 
     /**
      * The longest time that a grant is kept alive, unless its request says otherwise, by the name of the semaphore or a pattern; by
-     * default 24 hours; positive. A grant of several semaphores ends after the shortest of their values.
+     * default 24 hours, at least 1s. A grant of several semaphores ends after the shortest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
                     ALL, "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
-            .where(eachOf(must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive")));
+            .where(eachOf(atLeast(AcquireRequest.MIN_TTL, "a grant would end before its work")));
 
     /**
      * How long an acquire waits for permits unless its request says otherwise, by the name of the semaphore or a pattern; by

@@ -1,6 +1,7 @@
 package io.dbsemaphore.domain;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -160,6 +161,12 @@ public class AcquireState {
     /** Whether the acquire has a place: it was refused, or joined the queue unasked, so that its caller waits or has waited. */
     public boolean wasRefused() {
         return !place.equals(Place.NONE);
+    }
+
+    /** This acquire as one that waits for permits of this semaphore of it. */
+    public Waiter toWaiter(String name) {
+        int count = Objects.requireNonNull(command.permits().get(name));
+        return new Waiter(place, count, command.exclusive(), command.isOfSeveral());
     }
 
     /**

@@ -26,13 +26,23 @@ public record LocalQueue(List<Waiter> first, int size) {
 
     /** This queue with callers that begin to wait. */
     public LocalQueue with(List<Waiter> more) {
+        return with(more, more.size());
+    }
+
+    /**
+     * This queue with further callers.
+     *
+     * @param more the first of them
+     * @param count the number of all
+     */
+    public LocalQueue with(List<Waiter> more, int count) {
         if (more.isEmpty()) {
             return this;
         }
         List<Waiter> all = new ArrayList<>(first);
         all.addAll(more);
         all.sort(Comparator.comparing(Waiter::place));
-        return new LocalQueue(firstOf(all), size + more.size());
+        return new LocalQueue(firstOf(all), size + count);
     }
 
     private static List<Waiter> firstOf(List<Waiter> all) {

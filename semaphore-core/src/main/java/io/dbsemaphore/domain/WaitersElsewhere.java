@@ -7,18 +7,13 @@ import java.util.List;
 /**
  * The callers of other instances that wait for a semaphore. The permits that they wait for are withheld from later callers of this
  * instance.
+ *
+ * @param instance the id of this instance
+ * @param queues those of the others that count, all with callers
  */
-public final class WaitersElsewhere {
+public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
 
     public static final WaitersElsewhere NONE = new WaitersElsewhere(0, List.of());
-
-    private final long instance;
-    private final List<InstanceQueue> queues;
-
-    private WaitersElsewhere(long instance, List<InstanceQueue> queues) {
-        this.instance = instance;
-        this.queues = queues;
-    }
 
     /**
      * Those among these queues that count.
@@ -69,10 +64,5 @@ public final class WaitersElsewhere {
     private boolean isAhead(Waiter waiter, long itsInstance, Place place) {
         int order = waiter.place().compareTo(place);
         return order < 0 || (order == 0 && itsInstance < instance);
-    }
-
-    @Override
-    public String toString() {
-        return queues.toString();
     }
 }

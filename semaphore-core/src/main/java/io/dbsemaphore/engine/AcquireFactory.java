@@ -26,7 +26,6 @@ final class AcquireFactory {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireFactory.class);
 
-    private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
     private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
 
     private final SemaphoreSettings settings;
@@ -153,7 +152,7 @@ final class AcquireFactory {
         Duration maxHold = request.maxHold()
                 .orElseGet(() -> Collections.min(
                         request.permits().keySet().stream().map(maxHolds::of).toList()));
-        return Collections.max(List.of(SHORTEST_HOLD, Collections.min(List.of(LONGEST_HOLD, maxHold))));
+        return Collections.min(List.of(LONGEST_HOLD, maxHold));
     }
 
     /** Checks a time to live against the bounds. */

@@ -12,6 +12,7 @@ import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
@@ -76,7 +77,7 @@ final class AcquireService {
             throw new AcquireInterruptedException(acquire.command().permits().keySet());
         }
         BlockingQueue<Runnable> steps = new LinkedBlockingQueue<>();
-        InProgress begun = begin(acquire, steps::add);
+        InProgress begun = begin(acquire, steps::add, Runnable::run);
         while (!begun.result.isDone()) {
             next(steps, begun).run();
         }
@@ -118,14 +119,14 @@ final class AcquireService {
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
     CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
-        return begin(acquire, run.completions).result;
+        return begin(acquire, run.asynchronousSteps, run.completions).result;
     }
 
-    private InProgress begin(Acquire acquire, Executor steps) {
+    private InProgress begin(Acquire acquire, Executor steps, Executor delivery) {
         if (closed || !inProgress.tryAcquire()) {
             throw new SemaphoreClosedException();
         }
-        InProgress begun = new InProgress(acquire, steps);
+        InProgress begun = new InProgress(acquire, steps, delivery);
         begun.begin();
         return begun;
     }
@@ -160,6 +161,7 @@ final class AcquireService {
 
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
         private final Executor steps;
+        private final Executor delivery;
         /** Completed when the caller has left, or does not wait any longer for what comes before another attempt. */
         private final CompletableFuture<Object> left = new CompletableFuture<>();
 
@@ -169,11 +171,13 @@ final class AcquireService {
         /**
          * Begins with the first attempt.
          *
-         * @param steps runs all that follows an answer, and completes the result
+         * @param steps runs all that follows an answer
+         * @param delivery completes the result, which may take as long as the application's code
          */
-        InProgress(Acquire first, Executor steps) {
+        InProgress(Acquire first, Executor steps, Executor delivery) {
             this.acquire = first;
             this.steps = steps;
+            this.delivery = delivery;
         }
 
         void begin() {
@@ -244,11 +248,17 @@ final class AcquireService {
         /** No longer in progress first: the application's code runs where the result is completed, and a stop need not wait for it. */
         private void end(AcquireResult outcome, @Nullable Throwable failure) {
             inProgress.release();
-            boolean completed =
-                    failure == null ? result.complete(outcome) : result.completeExceptionally(cause(failure));
-            if (!completed && outcome instanceof AcquireResult.Granted unwanted) {
-                leave(unwanted.grant());
+            if (outcome instanceof AcquireResult.Granted granted) { // the caller may leave before the delivery
+                var unused = result.whenComplete((delivered, none) -> {
+                    if (!granted.equals(delivered)) {
+                        steps.execute(() -> leave(granted.grant()));
+                    }
+                });
             }
+            delivery.execute(() -> {
+                boolean unused =
+                        failure == null ? result.complete(outcome) : result.completeExceptionally(cause(failure));
+            });
         }
 
         private void leave(PermitGrant grant) {
@@ -316,7 +326,7 @@ final class AcquireService {
                 terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
         if (terms != null) {
             Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
-            PermitGrant firstUse = quotas.beginUse(chunk);
+            PermitGrant firstUse = new ReusedGrant(chunk, run.operations);
             keepAlive(
                     acquire,
                     state,

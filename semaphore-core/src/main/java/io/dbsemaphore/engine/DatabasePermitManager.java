@@ -20,22 +20,12 @@ import java.util.function.Supplier;
 /**
  * The operations on grants, on the current run of the engine, across its stops and starts. Acquires and releases are those of the run;
  * finds, renewals and checks are made here, and end grants that are found to be lost.
+ *
+ * @param granting the run that grants acquires; throws when the engine is stopped
+ * @param current the current run, or the last one
  */
-final class DatabasePermitManager implements PermitManager, GrantHandle.Operations {
-
-    private final Supplier<Run> granting;
-    private final Supplier<Run> current;
-
-    /**
-     * Delegates to the runs of an engine.
-     *
-     * @param granting the run that grants acquires; throws when the engine is stopped
-     * @param current the current run, or the last one
-     */
-    DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current) {
-        this.granting = granting;
-        this.current = current;
-    }
+record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
+        implements PermitManager, GrantHandle.Operations {
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
@@ -159,17 +149,16 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     }
 
     private GrantHandle require(Run run, String externalId, Map<String, Integer> permits) {
-        Optional<? extends GrantHandle> handle = run.quotas.isKnown(externalId)
+        boolean ofUse = run.quotas.isKnown(externalId);
+        Optional<HeldGrant> own = ofUse ? Optional.empty() : run.held.find(externalId);
+        Optional<? extends GrantHandle> handle = ofUse
                 ? run.quotas.findUse(externalId)
-                : run.held
-                        .find(externalId)
-                        .filter(HeldGrant::isHeld) // a read may be answered by a server that is no longer the primary
+                : own.filter(HeldGrant::isHeld) // a read may be answered by a server that is no longer the primary
                         .map(this::handleOf)
                         .or(() -> findStored(run, externalId));
         if (handle.isEmpty()) {
-            if (!run.quotas.isKnown(externalId)) {
-                run.lose(externalId);
-            }
+            own.map(this::handleOf)
+                    .ifPresent(run.keepAlive::lose); // not the grant of an acquire that has ended meanwhile
             throw new PermitLostException(externalId, permits);
         }
         return handle.get();

@@ -23,8 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of administrators: checks the input, and runs the transaction with retries, on the current run of the engine.
+ *
+ * @param current the current run, or the last one
  */
-final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
+record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners) implements SemaphoreAdmin {
 
     private static final int MAX_REASON = 1000;
 
@@ -32,19 +34,6 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     private static final Pattern CONTROL_CHARACTERS = Pattern.compile("[\\p{Cc}\\p{Cs}]");
 
     private static final Pattern NEITHER_TAB_NOR_LINE = Pattern.compile("[\\p{Cc}\\p{Cs}&&[^\\t\\n\\r]]");
-
-    private final Supplier<Run> current;
-    private final ListenerNotifier listeners;
-
-    /**
-     * Administers the database of the current run.
-     *
-     * @param current the current run, or the last one
-     */
-    DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners) {
-        this.current = current;
-        this.listeners = listeners;
-    }
 
     @Override
     public boolean create(String name, int capacity) {

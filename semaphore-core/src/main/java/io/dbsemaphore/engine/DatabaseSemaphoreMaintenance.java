@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
@@ -41,7 +42,6 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     static final String SEMAPHORE = "dbsemaphore.maintenance";
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
-    private static final Duration TTL = Duration.ofSeconds(30);
     /** A maintenance that hangs must not block that of the other instances indefinitely; two at the same time do no harm. */
     private static final Duration MAX_HOLD = Duration.ofMinutes(30);
 
@@ -156,15 +156,17 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     public int releaseOrphans() {
         return exclusively(ORPHAN_RELEASE, () -> {
             int released = releaseAll(ReclaimReason.expired());
-            released += run.retry
-                    .call(transactions::findDeadInstances)
-                    .map(this::releaseAll)
-                    .orElse(0);
+            if (!isStopped()) {
+                released += run.retry
+                        .call(transactions::findDeadInstances)
+                        .map(this::releaseAll)
+                        .orElse(0);
+            }
             Duration staleAfter = run.settings.get(MaintenanceSettings.STALE_AFTER);
             if (!staleAfter.isZero()) {
                 released += releaseAll(ReclaimReason.stale(staleAfter));
             }
-            if (deadOwners.hasChecks()) {
+            if (deadOwners.hasChecks() && !isStopped()) {
                 for (ReclaimReason dead : deadOwners.among(run.retry.call(transactions::findOwners))) {
                     released += releaseAll(dead);
                 }
@@ -182,7 +184,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             int deleted = all(() -> transactions.deleteReleased(retention, batchSize));
             all(() -> transactions.deleteReclaims(retention, batchSize));
             deleteIdleOfPatterns();
-            run.retry.call(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
+            all(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
             return deleted;
         });
     }
@@ -255,15 +257,17 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
      */
     private int inBatches(LongFunction<List<Long>> candidatesAfter, int full, ToIntFunction<List<Long>> work) {
         int sum = 0;
-        List<Long> candidates = run.retry.call(() -> candidatesAfter.apply(0));
+        List<Long> candidates = next(candidatesAfter, 0);
         while (!candidates.isEmpty()) {
-            List<Long> batch = candidates;
-            sum += work.applyAsInt(batch);
-            candidates = batch.size() < full || isStopped()
-                    ? List.of()
-                    : run.retry.call(() -> candidatesAfter.apply(batch.get(batch.size() - 1)));
+            sum += work.applyAsInt(candidates);
+            candidates =
+                    candidates.size() < full ? List.of() : next(candidatesAfter, candidates.get(candidates.size() - 1));
         }
         return sum;
+    }
+
+    private List<Long> next(LongFunction<List<Long>> candidatesAfter, long key) {
+        return isStopped() ? List.of() : run.retry.call(() -> candidatesAfter.apply(key));
     }
 
     private boolean isStopped() {
@@ -273,17 +277,20 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     /** Deletes batch after batch, each in a transaction of its own, until one is not full. */
     private int all(IntSupplier batch) {
         int deleted = 0;
-        int last;
-        do {
+        int last = batchSize;
+        while (last >= batchSize && !isStopped()) {
             last = run.retry.call(batch::getAsInt);
             deleted += last;
-        } while (last >= batchSize && !isStopped());
+        }
         return deleted;
     }
 
     private int exclusively(Task task, IntSupplier work) {
+        if (closed) {
+            throw new SemaphoreClosedException();
+        }
         AcquireRequest request =
-                AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD).withWaitTime(Duration.ZERO);
+                AcquireRequest.of(SEMAPHORE).withMaxHold(MAX_HOLD).withWaitTime(Duration.ZERO);
         if (admin.find(SEMAPHORE).isEmpty()) {
             admin.create(SEMAPHORE, 1);
         }

@@ -17,7 +17,6 @@ import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -86,7 +85,7 @@ record EngineDatabase(
         EngineDatabase opened =
                 new EngineDatabase(tablePrefix, lockWait, sessions, persistence, heldCheck, certifiesWrites, channel);
         try {
-            opened.awaitTables(Deadline.in(schemaWait));
+            opened.awaitTables(schemaWait);
         } catch (RuntimeException failure) {
             opened.close();
             throw failure;
@@ -94,7 +93,8 @@ record EngineDatabase(
         return opened;
     }
 
-    private void awaitTables(Deadline deadline) {
+    private void awaitTables(Duration schemaWait) {
+        Deadline deadline = Deadline.in(schemaWait);
         boolean logged = false;
         while (true) {
             try {
@@ -108,9 +108,9 @@ record EngineDatabase(
                 }
                 if (!logged) {
                     log.info(
-                            "The tables of the semaphores are not complete yet; the start waits for them for up to {} s,"
-                                    + " since the application's changelog runs in the background",
-                            TimeUnit.NANOSECONDS.toSeconds(deadline.remainingNanos()));
+                            "The tables of the semaphores are not complete yet. The start waits for up to {}"
+                                    + " (semaphore.schema-wait) for the changelog or script that creates them",
+                            schemaWait);
                     logged = true;
                 }
                 LockSupport.parkNanos(Math.min(deadline.remainingNanos(), TABLE_POLL_INTERVAL.toNanos()));
@@ -157,14 +157,14 @@ record EngineDatabase(
         try {
             touchTables();
         } catch (RuntimeException failure) {
-            if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
-                throw new SemaphoreTablesMissingException(tablePrefix, failure);
-            }
             TableCheck.find(sessions.dataSource(), SemaphorePersistence.ENTITIES, tablePrefix)
                     .ifPresent(mismatch -> {
                         throw new SemaphoreTableMismatchException(
                                 mismatch.table(), mismatch.missingColumns(), mismatch.foreign(), failure);
                     });
+            if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
+                throw new SemaphoreTablesMissingException(tablePrefix, failure);
+            }
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .orElse(failure);
@@ -183,7 +183,7 @@ record EngineDatabase(
 
     @Override
     public void close() {
-        persistence.close();
+        persistence.unit().close();
         sessions.close();
     }
 

@@ -111,27 +111,19 @@ final class PatternSemaphoreCreator {
     }
 
     private boolean createQueued() {
-        for (List<Missing> next = takeQueued(); !next.isEmpty(); next = takeQueued()) {
-            create(next);
+        List<Missing> taken = new ArrayList<>();
+        while (queue.drainTo(taken, MAX_AT_ONCE) > 0) {
+            try {
+                create(taken);
+            } catch (RuntimeException | Error failure) {
+                taken.forEach(each -> each.created().completeExceptionally(failure));
+            }
+            taken.clear();
         }
         return true;
     }
 
-    private List<Missing> takeQueued() {
-        List<Missing> taken = new ArrayList<>();
-        queue.drainTo(taken, MAX_AT_ONCE);
-        return taken;
-    }
-
     private void create(List<Missing> missing) {
-        try {
-            createAtOnce(missing);
-        } catch (RuntimeException | Error failure) {
-            missing.forEach(each -> each.created().completeExceptionally(failure));
-        }
-    }
-
-    private void createAtOnce(List<Missing> missing) {
         Map<String, PatternSemaphore> byName = new LinkedHashMap<>(); // in arrival order
         missing.forEach(each -> byName.putIfAbsent(each.name(), each.semaphore()));
         int limit = run.settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);

@@ -98,13 +98,11 @@ final class Quotas {
      *
      * @param keptAliveByDefault whether the grant is kept alive if the request does not say
      * @return null if there is none for this request; it then needs a transaction
-     * @throws SemaphoreException when the request has the external id of a use
      */
     @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
         if (disabled || Thread.currentThread().isInterrupted()) {
             return null;
         }
-        request.externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
         run.acquireFactory.checkHostTransaction(request);
         long startedAt = System.nanoTime();
         ReuseTerms terms = run.acquireFactory
@@ -133,7 +131,7 @@ final class Quotas {
 
     /** Null if the grant was lost just now. */
     private @Nullable AcquireResult beginNextUse(Chunk chunk, long startedAt, boolean refusedAtFirst) {
-        ReusedGrant grant = beginUse(chunk);
+        ReusedGrant grant = new ReusedGrant(chunk, run.operations);
         if (!grant.isHeld()) { // the work must not begin: the loss may have been found before there was a use to report
             grant.end();
             var unused = giveBack(chunk);
@@ -145,11 +143,16 @@ final class Quotas {
         return new AcquireResult.Granted(grant);
     }
 
-    /** Prepares an acquire that needs a transaction: its grant may be a chunk. */
+    /**
+     * Prepares an acquire that needs a transaction: its grant may be a chunk.
+     *
+     * @throws SemaphoreException when the request has the external id of a use
+     */
     void prepare(Acquire acquire) {
         if (disabled) {
             return;
         }
+        acquire.call().request().externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
         ReuseTerms terms = run.acquireFactory
                 .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
                 .orElse(null);
@@ -222,15 +225,15 @@ final class Quotas {
 
     /** Adds a chunk that was just granted. */
     Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
-        Quota quota = quotas.compute(terms.name(), (name, known) -> (known == null ? newQuota(name) : known).granted());
-        Chunk chunk = new Chunk(quota, state, terms, acquire.tokens(), asOf);
-        byExternalId.put(state.grant().externalId(), chunk);
+        Chunk[] added = new Chunk[1];
+        quotas.compute(terms.name(), (name, known) -> { // so that the quota is not forgotten before it has the chunk
+            Quota quota = known == null ? newQuota(name) : known;
+            added[0] = new Chunk(quota, state, terms, acquire.tokens(), asOf);
+            return quota;
+        });
+        byExternalId.put(state.grant().externalId(), added[0]);
         beginChecks();
-        return chunk;
-    }
-
-    ReusedGrant beginUse(Chunk chunk) {
-        return new ReusedGrant(chunk, run.operations);
+        return added[0];
     }
 
     /** Ends a use. The chunk goes to the next caller, or back to the database. */
@@ -259,23 +262,23 @@ final class Quotas {
         }
     }
 
-    /** The event for listeners when a grant is released: that of its current use, if it has one. */
-    Consumer<SemaphoreListener> eventOf(HeldGrant state) {
+    /** The handle of a grant: that of its current use if it is a chunk; null if nobody uses it. */
+    @Nullable GrantHandle user(HeldGrant state) {
         Chunk chunk = byExternalId.get(state.grant().externalId());
-        GrantHandle use = chunk == null ? null : chunk.user();
-        return releases.eventOf(use == null ? new GrantHandle(state, true, run.operations) : use);
+        return chunk == null ? new GrantHandle(state, true, run.operations) : chunk.user();
     }
 
-    /** Hands a chunk to the next caller, or makes it idle. False if it must go back, also because that has failed. */
+    /** The event for listeners when a grant is released: that of its current use, if it has one. */
+    Consumer<SemaphoreListener> eventOf(HeldGrant state) {
+        GrantHandle user = user(state);
+        return releases.eventOf(user == null ? new GrantHandle(state, true, run.operations) : user);
+    }
+
+    /** Hands a chunk to the next caller, or makes it idle. False if it must go back. */
     private boolean keep(Chunk chunk) {
-        boolean passedOn = false;
-        try {
-            passedOn = passOn(chunk);
-            if (passedOn) {
-                serveWaiting(chunk.terms().name(), chunk.quota());
-            }
-        } catch (RuntimeException | Error failure) {
-            UnexpectedErrors.log(log, "The reuse of a permit", failure);
+        boolean passedOn = passOn(chunk);
+        if (passedOn) {
+            serveWaiting(chunk.terms().name(), chunk.quota());
         }
         return passedOn;
     }

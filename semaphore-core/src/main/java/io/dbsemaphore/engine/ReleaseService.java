@@ -29,15 +29,9 @@ import org.springframework.dao.CannotAcquireLockException;
  * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A release
  * that fails is retried in the background, since its caller has declared the work done.
  */
-final class ReleaseService {
+record ReleaseService(RunContext run) {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
-
-    private final RunContext run;
-
-    ReleaseService(RunContext run) {
-        this.run = run;
-    }
 
     /** The event for listeners when the grant of this handle is released. */
     Consumer<SemaphoreListener> eventOf(GrantHandle handle) {
@@ -72,7 +66,7 @@ final class ReleaseService {
             boolean untold = state.claimEnd();
             GrantHandle user = end(state); // before the release is tried, so that nothing renews what is released
             GrantHandle lost = untold && ofThisJvm ? (user == null ? handle : user) : null;
-            if (run.database.heldCheck().defer(grant.externalId(), () -> releaseDeferred(state, event))) {
+            if (run.database.heldCheck().defer(grant.externalId(), () -> releaseDeferred(state, event, ofThisJvm))) {
                 return ReleaseOutcome.DEFERRED;
             }
             Release release = run.commit.release(grant, () -> maybeLost || state.isReclaimable());
@@ -81,7 +75,7 @@ final class ReleaseService {
                 outcome = await(release.answer());
             } catch (RuntimeException failure) {
                 // one that was held is no loss, whatever happens to it from now on
-                if (!releaseInBackground(release, state, event, maybeLost ? lost : null)) {
+                if (!releaseInBackground(release, state, event, ofThisJvm, maybeLost ? lost : null)) {
                     throw failure;
                 }
                 log.warn(
@@ -122,7 +116,7 @@ final class ReleaseService {
         if (state.leftByLast()) {
             boolean unused = state.claimEnd();
             GrantHandle unusedToo = end(state);
-            var unusedOutcome = run.background.undo(acquire);
+            var unusedOutcome = run.background.undoKeptAlive(acquire);
         } else if (acquire.command().isKeptAlive() && !run.keepAlive.leave(handle)) {
             var unused = run.background.undo(acquire); // in the database it is kept alive by this instance
         }
@@ -142,7 +136,7 @@ final class ReleaseService {
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
         boolean unused = state.claimEnd();
         GrantHandle unusedToo = end(state);
-        return submit(state, event);
+        return submit(state, event, true);
     }
 
     /** Ends the grant for all its handles. Returns the handle of its user, if it was kept alive or watched. */
@@ -152,19 +146,21 @@ final class ReleaseService {
     }
 
     /** Submits a deferred release on the thread that has ended the transaction, and returns. */
-    private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event) {
+    private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event, boolean ofThisJvm) {
         run.held.releaseBegins();
-        CompletableFuture<?> unused = submit(state, event).whenComplete((outcome, failure) -> run.held.releaseEnds());
+        CompletableFuture<?> unused =
+                submit(state, event, ofThisJvm).whenComplete((outcome, failure) -> run.held.releaseEnds());
     }
 
-    private CompletableFuture<ReleaseOutcome> submit(HeldGrant state, Consumer<SemaphoreListener> event) {
+    private CompletableFuture<ReleaseOutcome> submit(
+            HeldGrant state, Consumer<SemaphoreListener> event, boolean ofThisJvm) {
         Release release = run.commit.release(state.grant(), state::isReclaimable);
         return release.answer().whenComplete((outcome, failure) -> {
             if (failure == null) {
                 released(state);
                 run.listenerThreads.execute(() -> tell(outcome, event, null));
             } else {
-                boolean unused = releaseInBackground(release, state, event, null);
+                boolean unused = releaseInBackground(release, state, event, ofThisJvm, null);
             }
         });
     }
@@ -175,10 +171,17 @@ final class ReleaseService {
         run.held.end(state);
     }
 
-    /** Goes on with a release that has failed. If the grant turns out to be gone, that is reported as the loss of {@code lost}, if given. */
+    /**
+     * Goes on with a release that has failed: until the time to live has passed, which another JVM may extend if the grant is not of this
+     * one. If the grant turns out to be gone, that is reported as the loss of {@code lost}, if given.
+     */
     private boolean releaseInBackground(
-            Release failed, HeldGrant state, Consumer<SemaphoreListener> event, @Nullable GrantHandle lost) {
-        Deadline until = state.deadline();
+            Release failed,
+            HeldGrant state,
+            Consumer<SemaphoreListener> event,
+            boolean ofThisJvm,
+            @Nullable GrantHandle lost) {
+        Deadline until = ofThisJvm ? state.deadline() : Deadline.NEVER;
         AtomicReference<Release> last = new AtomicReference<>(failed);
         Supplier<CompletableFuture<?>> attempt = () -> {
             Release next = run.commit.releaseAgain(Objects.requireNonNull(last.get()));
@@ -195,13 +198,15 @@ final class ReleaseService {
      * Releases a grant of any JVM without its holder.
      *
      * @param transaction waits for rows that another transaction has locked
-     * @param whenReleased runs when the transaction has ended, also if it was deferred
+     * @param whenReleased runs when the grant is released, also if that was deferred; not if there is none: it may be acquired meanwhile
      * @throws org.springframework.dao.CannotAcquireLockException when a row was locked for too long
      */
     ReleaseOutcome forceRelease(String externalId, Supplier<ReleaseOutcome> transaction, Runnable whenReleased) {
         Supplier<ReleaseOutcome> release = () -> {
             ReleaseOutcome outcome = outcomeOf(externalId, transaction);
-            whenReleased.run();
+            if (outcome != ReleaseOutcome.NOT_FOUND) {
+                whenReleased.run();
+            }
             run.commit.pollNow();
             tell(outcome, ofAnother(externalId), null);
             return outcome;

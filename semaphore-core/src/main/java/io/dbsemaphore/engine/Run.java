@@ -12,6 +12,7 @@ import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -29,12 +30,14 @@ final class Run extends RunContext {
 
     private static final Logger log = LoggerFactory.getLogger(Run.class);
 
+    /** How many of the grants that a shutdown takes from their work are named. */
+    private static final int NAMED = 5;
+
     private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
 
     /** How long the shutdown waits for each thing that the database has to do. */
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
-    final PatternSemaphoreCreator patterns;
     final AcquireService acquires;
     final ReleaseService releases;
     final Quotas quotas;
@@ -60,8 +63,7 @@ final class Run extends RunContext {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
         quotas = new Quotas(this, releases);
-        patterns = new PatternSemaphoreCreator(this);
-        acquires = new AcquireService(this, patterns, quotas, releases);
+        acquires = new AcquireService(this, new PatternSemaphoreCreator(this), quotas, releases);
         firstHolders = new FirstHolders(this);
         maintenance = new DatabaseSemaphoreMaintenance(
                 this,
@@ -117,13 +119,13 @@ final class Run extends RunContext {
             databaseThreads()
                     .execute(keepAlive::deregister); // grants that outlive the shutdown need no heartbeat from now on
             log.warn(
-                    "The shutdown was interrupted; permits that are still held become available when their TTL has passed");
+                    "The shutdown was interrupted; permits that are still held become available when the instance counts as dead"
+                            + " (semaphore.instance-timeout), or when their TTL has passed");
         } finally {
             keepAlive.close();
         }
         commit.stopAcquires();
         background.close();
-        commit.close();
         databaseThreads().stop();
         scheduler.shutdown(); // deadlines of acquires that are still in progress end them
         endApplicationThreads(Deadline.in(APPLICATION_TIMEOUT));
@@ -158,6 +160,11 @@ final class Run extends RunContext {
         Deadline until = Deadline.in(DATABASE_TIMEOUT);
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
+        List<GrantHandle> inUse = rest.stream()
+                .filter(state -> state.isForWork() && state.isHeld())
+                .map(quotas::user)
+                .filter(Objects::nonNull)
+                .toList();
         CompletableFuture<?>[] released = rest.stream()
                 .map(state -> releases.giveBack(state, quotas.eventOf(state)))
                 .toArray(CompletableFuture[]::new);
@@ -176,8 +183,20 @@ final class Run extends RunContext {
             cause = failure;
         }
         long left = rest.stream().filter(state -> !state.isReleased()).count();
-        if (left < rest.size()) {
-            log.info("Released {} grant(s) that were still held at shutdown", rest.size() - left);
+        List<GrantHandle> taken =
+                inUse.stream().filter(user -> user.state().isReleased()).toList();
+        if (!taken.isEmpty()) {
+            log.warn(
+                    "Released {} grant(s) that were still held at shutdown, such as {}. Others may be granted their permits;"
+                            + " their work, if it still runs, is no longer limited by them. Raise semaphore.shutdown-timeout, or"
+                            + " make the work shorter",
+                    taken.size(),
+                    taken.stream().limit(NAMED).toList());
+        }
+        if (rest.size() - left > taken.size()) {
+            log.info(
+                    "Released {} grant(s) at shutdown that are not known to have work in progress",
+                    rest.size() - left - taken.size());
         }
         if (left > 0) {
             log.warn(

@@ -39,7 +39,7 @@ abstract class RunContext implements BatchObserver {
 
     private static final Logger log = LoggerFactory.getLogger(RunContext.class);
 
-    /** How many completions of asynchronous acquires may block at a time; others wait. */
+    /** How many completions of asynchronous acquires may block at a time; others wait. As many of the library's steps run beside them. */
     private static final int MAX_COMPLETIONS = 64;
 
     /** How many of these may run at a time: the maintenance, reports of losses, and listeners of releases in the background. */
@@ -58,6 +58,9 @@ abstract class RunContext implements BatchObserver {
     /** Separate, since there may be an event for each transaction that fails, and losses must not wait for these. */
     final Executor retryListenerThreads;
 
+    /** For the library's steps between an answer and the result: a grant is held, and kept alive, before its completion may wait. */
+    final Executor asynchronousSteps;
+
     final Executor completions;
     final SemaphoreSettings settings;
     final EngineDatabase database;
@@ -75,10 +78,7 @@ abstract class RunContext implements BatchObserver {
     final GroupCommit commit;
 
     record Configuration(
-            SemaphoreSettings settings,
-            ListenerNotifier listeners,
-            Supplier<List<OwnerLiveness>> ownerLiveness,
-            DaemonThreads threads) {
+            SemaphoreSettings settings, ListenerNotifier listeners, Supplier<List<OwnerLiveness>> ownerLiveness) {
 
         Configuration {
             settings = settings.requireConsistent();
@@ -90,11 +90,12 @@ abstract class RunContext implements BatchObserver {
             EngineDatabase database,
             GrantRegistry held,
             GrantHandle.Operations operations) {
-        DaemonThreads threads = configuration.threads();
+        DaemonThreads threads = new DaemonThreads();
         scheduler = threads.scheduler("semaphore-scheduler");
         applicationThreads = threads.cachedPool("semaphore-application", END_THREADS_AFTER);
         listenerThreads = new LimitedExecutor(applicationThreads, MAX_LISTENERS);
         retryListenerThreads = new LimitedExecutor(applicationThreads, 1);
+        asynchronousSteps = new LimitedExecutor(applicationThreads, MAX_COMPLETIONS);
         completions = new LimitedExecutor(applicationThreads, MAX_COMPLETIONS);
         settings = configuration.settings();
         listeners = configuration.listeners();
@@ -105,7 +106,7 @@ abstract class RunContext implements BatchObserver {
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
         BatchLimits limits = new BatchLimits(
-                transactionsAtOnce(),
+                Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2), // so that some remain for other kinds
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait,
@@ -116,15 +117,16 @@ abstract class RunContext implements BatchObserver {
                 settings.get(SemaphoreSettings.OWNER),
                 settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
         keepAlive = new KeepAlive(
-                database.sessions(),
-                persistence.holds(),
-                lease,
-                held,
-                listeners,
-                threads,
-                listenerThreads,
-                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
-                settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
+                new KeepAlive.Collaborators(
+                        database.sessions(),
+                        persistence.holds(),
+                        lease,
+                        held,
+                        listeners,
+                        listenerThreads,
+                        settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
+                        settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD)),
+                threads);
         acquireFactory = new AcquireFactory(settings, lease);
         commit = new GroupCommit(
                 new GroupCommit.Collaborators(
@@ -145,11 +147,6 @@ abstract class RunContext implements BatchObserver {
                         database.channel()),
                 limits,
                 database.certifiesWrites());
-    }
-
-    /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
-    private int transactionsAtOnce() {
-        return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
     }
 
     /** Runs a task at this interval, unless its last run is still under way, until it is cancelled or the run ends. */

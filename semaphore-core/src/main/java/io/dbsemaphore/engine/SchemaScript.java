@@ -3,8 +3,8 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TableCheck;
-import io.dbsemaphore.persistence.unit.TablePrefix;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.io.IOException;
 import java.io.InputStream;
@@ -44,7 +44,7 @@ public final class SchemaScript {
     /** {@return the statements, with the configured prefix of the tables} */
     public String sql() {
         try (InputStream script = SchemaScript.class.getClassLoader().getResourceAsStream(location())) {
-            return TablePrefix.addTo(
+            return Sql.withPrefix(
                     new String(Objects.requireNonNull(script, location()).readAllBytes(), StandardCharsets.UTF_8),
                     tablePrefix);
         } catch (IOException unreadable) {

@@ -107,19 +107,9 @@ public final class SemaphoreEngine implements AutoCloseable {
             SemaphoreSettings settings,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness) {
-        this(dataSource, settings, semaphoreListeners, ownerLiveness, new DaemonThreads());
-    }
-
-    SemaphoreEngine(
-            DataSource dataSource,
-            SemaphoreSettings settings,
-            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
-            Supplier<List<OwnerLiveness>> ownerLiveness,
-            DaemonThreads threads) {
         this(
                 dataSource,
-                new RunContext.Configuration(
-                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
+                new RunContext.Configuration(settings, new ListenerNotifier(semaphoreListeners), ownerLiveness),
                 script -> {},
                 Duration.ZERO,
                 admin -> {});
@@ -136,7 +126,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         admin = adminOf(this::open);
         SemaphoreSettings settings = configuration.settings();
         DatabaseThreads databaseThreads =
-                new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS), configuration.threads());
+                new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS), new DaemonThreads());
         first = new FutureTask<>(() -> openFirst(
                 EngineDatabase.open(dataSource, settings, tableCreation, schemaWait, databaseThreads), onceOpen));
         databaseThreads.execute(first);
@@ -168,8 +158,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             Consumer<SemaphoreAdmin> onceOpen) {
         return new SemaphoreEngine(
                 dataSource,
-                new RunContext.Configuration(
-                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, new DaemonThreads()),
+                new RunContext.Configuration(settings, new ListenerNotifier(semaphoreListeners), ownerLiveness),
                 tableCreation,
                 schemaWait,
                 onceOpen);
@@ -383,17 +372,17 @@ public final class SemaphoreEngine implements AutoCloseable {
 
         @Override
         public int releaseOrphans() {
-            return current().maintenance.releaseOrphans();
+            return granting().maintenance.releaseOrphans();
         }
 
         @Override
         public int deleteReleasedRequests() {
-            return current().maintenance.deleteReleasedRequests();
+            return granting().maintenance.deleteReleasedRequests();
         }
 
         @Override
         public int deleteCapacityHistory() {
-            return current().maintenance.deleteCapacityHistory();
+            return granting().maintenance.deleteCapacityHistory();
         }
     }
 }

@@ -20,8 +20,8 @@ public final class SemaphoreTableMismatchException extends SemaphoreException im
                 - Run the application's own changelog, which includes that of the library
                 - Run the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library again, or its new \
             statements: existing tables are not changed
-                - Let the library do that at start: semaphore.initialize-schema=always, or, where Liquibase created the tables, \
-            semaphore.liquibase.enabled=true""";
+                - Let the library do that at start: semaphore.initialize-schema=always without semaphore.schema-wait, or, where \
+            Liquibase created the tables, semaphore.liquibase.enabled=true""";
 
     /** The name of the table, including the prefix. */
     private final String table;

@@ -37,7 +37,7 @@ import org.springframework.data.domain.Limit;
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
  * does. A report locks nothing.
  */
-public final class AdminTransactions {
+public record AdminTransactions(ShortTransaction transaction, Tables tables) {
 
     /**
      * How many released permits a search for past uses scans at most, or as many as are asked for. A longer scan would find only requests
@@ -50,19 +50,9 @@ public final class AdminTransactions {
 
     private static final LocalDateTime END = LocalDateTime.of(9999, 1, 1, 0, 0);
 
-    private final ShortTransaction transaction;
-    private final Tables tables;
-    private final SemaphoreTable semaphores;
-
-    AdminTransactions(ShortTransaction transaction, Tables tables) {
-        this.transaction = transaction;
-        this.tables = tables;
-        this.semaphores = tables.semaphores();
-    }
-
     /** The first names in alphabetical order, without those that a pattern has created. */
     public List<String> names(int limit) {
-        return transaction.execute(() -> semaphores.findNames(limit));
+        return transaction.execute(() -> tables.semaphores().findNames(limit));
     }
 
     /**
@@ -72,7 +62,7 @@ public final class AdminTransactions {
      */
     public boolean create(String name, int capacity) {
         return transaction.execute(() -> {
-            boolean missing = semaphores.findId(name).isEmpty();
+            boolean missing = tables.semaphores().findId(name).isEmpty();
             if (missing) {
                 insert(name, capacity);
             }
@@ -110,7 +100,7 @@ public final class AdminTransactions {
             if (lock(guard).isEmpty()) {
                 insert(guard, 1);
             }
-            Set<String> existing = semaphores
+            Set<String> existing = tables.semaphores()
                     .findIds(wanted.stream().map(PatternSemaphore::name).toList())
                     .keySet();
             List<PatternSemaphore> missing = wanted.stream()
@@ -119,16 +109,15 @@ public final class AdminTransactions {
             if (missing.isEmpty()) {
                 return new Creation(List.of(), Set.of());
             }
-            long allowed = Math.max(0, maxOfPatterns - semaphores.countOfPatterns());
+            long allowed = Math.max(0, maxOfPatterns - tables.semaphores().countOfPatterns());
             List<PatternSemaphore> created = missing.stream()
                     .limit(allowed)
                     .sorted(Comparator.comparing(PatternSemaphore::name))
                     .toList();
-            if (!created.isEmpty()) {
-                semaphores.insert(created.stream()
-                        .map(each -> row(each.name(), each.capacity(), each.pattern()))
-                        .toList());
-            }
+            tables.semaphores()
+                    .insert(created.stream()
+                            .map(each -> row(each.name(), each.capacity(), each.pattern()))
+                            .toList());
             return new Creation(
                     created,
                     missing.stream().skip(allowed).map(PatternSemaphore::name).collect(Collectors.toSet()));
@@ -136,7 +125,7 @@ public final class AdminTransactions {
     }
 
     private void insert(String name, int capacity) {
-        semaphores.insert(List.of(row(name, capacity, null)));
+        tables.semaphores().insert(List.of(row(name, capacity, null)));
     }
 
     private List<@Nullable Object> row(String name, int capacity, @Nullable String pattern) {
@@ -172,7 +161,7 @@ public final class AdminTransactions {
         transaction.run(() -> {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
-                semaphores.queueUpdateCapacity(semaphore.id(), capacity);
+                tables.semaphores().queueUpdateCapacity(semaphore.id(), capacity);
                 tables.history().add(List.of(tables.history().changed(semaphore, capacity, changedBy, reason)));
             }
         });
@@ -186,12 +175,12 @@ public final class AdminTransactions {
                 return false;
             }
             long id = semaphore.get().id();
-            long held = semaphores.rows().sumHeld(id);
+            long held = tables.semaphores().rows().sumHeld(id);
             if (held > 0) {
                 throw new SemaphoreInUseException(name, held);
             }
-            semaphores.rows().delete(id);
-            semaphores.forget(List.of(id));
+            tables.semaphores().rows().delete(id);
+            tables.semaphores().forget(List.of(id));
             return true;
         });
     }
@@ -203,7 +192,7 @@ public final class AdminTransactions {
 
     private Optional<LockedSemaphore> lock(String name) {
         Optional<Supplier<List<LockedSemaphore>>> locked =
-                semaphores.findId(name).map(semaphores::lock);
+                tables.semaphores().findId(name).map(tables.semaphores()::lock);
         tables.sql().flush();
         return locked.flatMap(rows -> rows.get().stream().findFirst());
     }
@@ -218,12 +207,12 @@ public final class AdminTransactions {
     }
 
     public Optional<SemaphoreStatus> find(String name) {
-        return transaction.execute(() -> semaphores.findStatus(name));
+        return transaction.execute(() -> tables.semaphores().findStatus(name));
     }
 
     /** The status of all semaphores, sorted by name. */
     public List<SemaphoreStatus> list() {
-        return transaction.execute(semaphores::findStatuses);
+        return transaction.execute(tables.semaphores()::findStatuses);
     }
 
     /** The holders above a token whose owner or external id contains a text, by token. */
@@ -246,14 +235,20 @@ public final class AdminTransactions {
 
     /**
      * The requests that held permits within a period, the last acquired first; if there are too many, those that are held are kept rather
-     * than the others. No index has the times of requests: this would cost each acquire and release. But the tokens of a semaphore grow with time, so that the end of the period is found by a binary
-     * search over tokens, and the requests before it by a scan of limited length.
+     * than the others. No index has the times of requests: this would cost each acquire and release. But the tokens of a semaphore grow
+     * with time, so that the end of the period is found by a binary search over tokens, and the requests before it by a scan of limited
+     * length.
      */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
-        return of(
-                name,
-                id -> uses(id, StoredGrant.utc(from), StoredGrant.utc(to), limit),
-                SemaphoreReports.Use::toContract);
+        return of(name, id -> uses(id, clamp(from), clamp(to), limit), SemaphoreReports.Use::toContract);
+    }
+
+    /** As a timestamp that each database can compare with. */
+    private static LocalDateTime clamp(Instant time) {
+        if (time.isBefore(StoredGrant.instant(BEGIN))) {
+            return BEGIN;
+        }
+        return time.isAfter(StoredGrant.instant(END)) ? END : StoredGrant.utc(time);
     }
 
     private List<SemaphoreReports.Use> uses(long semaphoreId, LocalDateTime from, LocalDateTime to, int limit) {
@@ -311,7 +306,8 @@ public final class AdminTransactions {
 
     private <R, T> List<T> of(String name, LongFunction<List<R>> report, Function<R, T> toContract) {
         return transaction.executeWithRepositories(() -> {
-            long id = semaphores.findId(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
+            long id =
+                    tables.semaphores().findId(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             return report.apply(id).stream().map(toContract).toList();
         });
     }

@@ -9,6 +9,7 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,7 +24,7 @@ import java.util.stream.Collectors;
  * The transactions between batches: polls for waiting callers, the records that tell other instances who waits, and the confirmation of
  * permits that are reused.
  */
-public final class AvailabilityTransactions {
+public record AvailabilityTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
 
     /** No row has this id. */
     private static final List<Long> NONE = List.of(0L);
@@ -42,20 +43,6 @@ public final class AvailabilityTransactions {
             union all select w.semaphore_id, case when w.waiting > 0 then 'AWAITED' else 'REFUSED' end from semaphore_waiter w
             where w.semaphore_id in (?) and abs(w.instance) <> ? and w.expires_at > utc_now()""";
 
-    private final ShortTransaction transaction;
-    private final Tables tables;
-    private final SemaphoreTable semaphores;
-    private final WaiterTable waiters;
-    private final RequestReclaim reclaim;
-
-    AvailabilityTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
-        this.reclaim = reclaim;
-        this.transaction = transaction;
-        this.tables = tables;
-        this.semaphores = tables.semaphores();
-        this.waiters = tables.waiters();
-    }
-
     /**
      * Reads the availability of each semaphore, by name, and confirms to the other instances who waits here.
      *
@@ -64,12 +51,12 @@ public final class AvailabilityTransactions {
      */
     public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
         return transaction.execute(() -> {
-            SortedMap<Long, String> byId = semaphores.byId(names);
-            WaiterTable.Queues queues = waiters.queues(local);
+            SortedMap<Long, String> byId = tables.semaphores().byId(names);
+            WaiterTable.Queues queues = tables.waiters().queues(local);
             queues.expect(byId, Set.of());
             Map<String, RemainingAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
-            Supplier<List<LockedSemaphore>> found = semaphores.find(byId.keySet());
+            Supplier<List<LockedSemaphore>> found = tables.semaphores().find(byId.keySet());
             Map<Long, HeldSum> sums = tables.permits().sumHeld(byId.keySet());
             queues.readExpected();
             found.get().forEach(semaphore -> {
@@ -85,10 +72,13 @@ public final class AvailabilityTransactions {
                         new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now()))
                                 .remaining(queues.isRegistered(semaphore)));
             });
-            sums.values().stream().findFirst().map(HeldSum::now).ifPresent(now -> {
-                queues.confirm(byId, now, inFlight);
-                extend(toExtend, now);
-            });
+            sums.values().stream()
+                    .map(HeldSum::now)
+                    .max(Comparator.naturalOrder())
+                    .ifPresent(now -> {
+                        queues.confirm(byId, now, inFlight);
+                        extend(toExtend, now);
+                    });
             names.forEach(name -> available.putIfAbsent(name, RemainingAvailability.DELETED));
             return available;
         });
@@ -97,11 +87,11 @@ public final class AvailabilityTransactions {
     /** Records that callers wait. A row that another transaction has locked is left out: that one records it, or the next poll. */
     private void extend(Set<Long> ids, LocalDateTime now) {
         if (!ids.isEmpty()) {
-            Supplier<List<LockedSemaphore>> result = semaphores.lockSkipLocked(ids);
+            Supplier<List<LockedSemaphore>> result = tables.semaphores().lockSkipLocked(ids);
             tables.sql().flush();
             List<Long> locked = result.get().stream().map(LockedSemaphore::id).toList();
             if (!locked.isEmpty()) {
-                waiters.extend(locked, now);
+                tables.waiters().extend(locked, now);
             }
         }
     }
@@ -123,7 +113,7 @@ public final class AvailabilityTransactions {
      */
     public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
-            Map<Long, String> byId = semaphores.byId(names);
+            Map<Long, String> byId = tables.semaphores().byId(names);
             Collection<Long> ids = byId.isEmpty() ? NONE : byId.keySet();
             Map<String, Set<Long>> found = tables
                     .sql()
@@ -153,18 +143,18 @@ public final class AvailabilityTransactions {
      * @param marks how long the others are to know of them, by semaphore
      */
     public void mark(Map<String, Duration> marks, long instance, String owner) {
-        transaction.run(() -> marks.forEach(
-                (name, validFor) -> idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor))));
+        transaction.run(() -> marks.forEach((name, validFor) ->
+                idsOf(Set.of(name)).forEach(id -> tables.waiters().mark(id, instance, owner, validFor))));
     }
 
     /** Tells the other instances that no caller of this one waits for these semaphores any more. */
     public void forget(Collection<String> names, long instance) {
-        transaction.run(() -> waiters.delete(instance, idsOf(names)));
+        transaction.run(() -> tables.waiters().delete(instance, idsOf(names)));
     }
 
     /** Tells the other instances that no caller of this one waits any more. */
     public void forgetAll(long instance) {
-        transaction.run(() -> waiters.deleteAll(instance));
+        transaction.run(() -> tables.waiters().deleteAll(instance));
     }
 
     /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */
@@ -173,6 +163,6 @@ public final class AvailabilityTransactions {
     }
 
     private Set<Long> idsOf(Collection<String> names) {
-        return semaphores.byId(names).keySet();
+        return tables.semaphores().byId(names).keySet();
     }
 }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
@@ -90,18 +91,12 @@ public final class BatchTransaction {
 
     private final ShortTransaction transaction;
     private final Tables tables;
-    private final SemaphoreTable semaphores;
-    private final PermitRequestTable requests;
-    private final PermitTable permits;
     private final RequestReclaim reclaim;
     private final HolderScans<Optional<Instant>> expiryScans = new HolderScans<>();
 
     BatchTransaction(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
         this.transaction = transaction;
         this.tables = tables;
-        this.semaphores = tables.semaphores();
-        this.requests = tables.requests();
-        this.permits = tables.permits();
         this.reclaim = reclaim;
     }
 
@@ -169,7 +164,7 @@ public final class BatchTransaction {
             return;
         }
         tables.sql().flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
-        List<PermitRequest> found = requests.findByExternalIds(candidates.keySet()).stream()
+        List<PermitRequest> found = tables.requests().findByExternalIds(candidates.keySet()).stream()
                 .sorted(Comparator.comparing(PermitRequest::id)) // the order in which releases and renewals lock
                 .toList();
         for (PermitRequest each : found) {
@@ -185,11 +180,11 @@ public final class BatchTransaction {
         if (!request.contentDigest().equals(command.contentDigest())) {
             return new GrantOutcome.Rejected(new RequestConflictException(command.externalId(), command.describe()));
         }
+        if (acquire.isOwnRequest(request.id())) {
+            return repeatOwn(acquire, request);
+        }
         if (!request.isAcquired()) {
             return new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
-        }
-        if (acquire.isOwnRequest(request.id())) {
-            return new GrantOutcome.Granted(tables.grantOf(request), false);
         }
         if (!command.replayable()) {
             return new GrantOutcome.Rejected(new RequestInProgressException(command.externalId(), request.owner()));
@@ -197,9 +192,27 @@ public final class BatchTransaction {
         if (!acquire.claim()) {
             return new GrantOutcome.Withdrawn();
         }
-        return requests.replay(request.id(), command.ttl(), command.instance()) == 1
+        return tables.requests().replay(request.id(), command.ttl(), command.instance()) == 1
                 ? new GrantOutcome.Granted(tables.grantOf(request.id()), true)
                 : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
+    }
+
+    /** After the answer to a commit was lost. The caller has not had the grant yet: its TTL begins anew if it has passed meanwhile. */
+    private GrantOutcome repeatOwn(AcquireState acquire, PermitRequest request) {
+        if (request.isAlive()) {
+            return new GrantOutcome.Granted(tables.grantOf(request), false);
+        }
+        if (!acquire.claim()) {
+            return new GrantOutcome.Withdrawn();
+        }
+        if (tables.requests().restart(request.id()) == 1) {
+            return new GrantOutcome.Granted(tables.grantOf(request.id()), false);
+        }
+        AcquireCommand command = acquire.command();
+        return new GrantOutcome.Rejected(
+                command.externalIdGiven()
+                        ? new RequestAlreadyReleasedException(command.externalId())
+                        : new PermitLostException(command.externalId(), command.permits()));
     }
 
     /**
@@ -226,7 +239,7 @@ public final class BatchTransaction {
 
     /** Locks the rows of the open acquires: immediately, or in the next round trip. */
     private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
-        SortedMap<Long, String> names = semaphores.byId(outcomes.openNames());
+        SortedMap<Long, String> names = tables.semaphores().byId(outcomes.openNames());
         Set<String> known = Set.copyOf(names.values());
         outcomes.settleAll(acquire -> unknown(acquire, known));
         names.values().retainAll(outcomes.openNames());
@@ -234,13 +247,13 @@ public final class BatchTransaction {
         Set<Long> skippable = new TreeSet<>();
         names.forEach((id, name) -> {
             if (awaited.contains(name)) {
-                results.add(semaphores.lock(id));
+                results.add(tables.semaphores().lock(id));
             } else {
                 skippable.add(id);
             }
         });
         if (!skippable.isEmpty()) {
-            results.add(semaphores.lockSkipLocked(skippable));
+            results.add(tables.semaphores().lockSkipLocked(skippable));
         }
         return new Locks(names, results);
     }
@@ -258,13 +271,13 @@ public final class BatchTransaction {
         if (!notLocked.isEmpty()
                 && (!Collections.disjoint(notLocked.values(), awaited)
                         || outcomes.open().stream().anyMatch(each -> each.blockedBy() != null))) {
-            semaphores.forget(notLocked.keySet());
+            tables.semaphores().forget(notLocked.keySet());
         }
     }
 
     /** {@return the availability of the locked semaphores} */
     private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Queues queues) {
-        Map<Long, HeldSum> sums = permits.sumHeld(locks.names().keySet());
+        Map<Long, HeldSum> sums = tables.permits().sumHeld(locks.names().keySet());
         List<LockedSemaphore> locked = locks.locked();
         sums.values().stream().findFirst().ifPresent(any -> queues.read(locked, any.now()));
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
@@ -292,13 +305,14 @@ public final class BatchTransaction {
             return Map.of();
         }
         LocalDateTime now = decision.now();
-        semaphores.queueRaiseFences(decision.watermarks(), decision.tokens(), now);
+        tables.semaphores().queueRaiseFences(decision.watermarks(), decision.tokens(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
         List<List<@Nullable Object>> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         for (Allocation.Approval approval : decision.approvals()) {
             if (approval.acquire().isWriteBlocked()) { // the insert would block others while it waits once more
-                requests.queueLockOfExternalId(approval.acquire().command().externalId());
+                tables.requests()
+                        .queueLockOfExternalId(approval.acquire().command().externalId());
             }
             PermitRequest request = PermitRequest.acquired(
                     tables.ids().next(), approval.acquire().command(), now);
@@ -318,15 +332,12 @@ public final class BatchTransaction {
         }
         requestRows.sort(Comparator.comparing(
                 PermitRequest::externalId)); // batches that insert in different orders would deadlock
-        requests.queueInsert(requestRows);
-        permits.queueInsert(permitRows);
+        tables.requests().queueInsert(requestRows);
+        tables.permits().queueInsert(permitRows);
         return outcomes;
     }
 
     private Map<AcquireState, GrantOutcome> refuse(Allocation decision) {
-        if (!decision.hasRefusals()) {
-            return Map.of();
-        }
         boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
         return decision.refused(reportsExpiry ? earliestExpiries(decision.shortfalls()) : Map.of());
     }
@@ -345,7 +356,7 @@ public final class BatchTransaction {
                                 recent -> recent.ifPresent(at -> expiries.put(id, at)), () -> unknown.add(id)));
         if (!unknown.isEmpty()) {
             long begin = expiryScans.begin();
-            expiries.putAll(requests.findEarliestExpiries(unknown));
+            expiries.putAll(tables.requests().findEarliestExpiries(unknown));
             expiryScans.record(unknown, begin, id -> Optional.ofNullable(expiries.get(id)));
         }
         return expiries;
@@ -397,7 +408,7 @@ public final class BatchTransaction {
     /** The held ones of these requests; all of them if they cannot be read: the others of the batch are released all the same. */
     private List<Long> findHeld(Set<Long> requestIds) {
         try {
-            return transaction.execute(() -> requests.findHeld(requestIds));
+            return transaction.execute(() -> tables.requests().findHeld(requestIds));
         } catch (RuntimeException failure) {
             log.debug("Which of {} requests are held is not known", requestIds.size(), failure);
             return List.copyOf(requestIds);
@@ -418,12 +429,12 @@ public final class BatchTransaction {
             return queueReleaseOfUnlocked(permitIds, false);
         }
         Set<Long> all = PermitTable.idsOf(permitIds);
-        if (requests.releasesSkipLocked()) {
-            Supplier<List<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
-            permits.queueReleaseOfReleased(all);
+        if (tables.requests().releasesSkipLocked()) {
+            Supplier<List<Long>> released = tables.requests().queueReleaseSkipLocked(permitIds.keySet(), all);
+            tables.permits().queueReleaseOfReleased(all);
             return () -> Set.copyOf(released.get());
         }
-        Supplier<List<Long>> locked = permits.queueLock(all);
+        Supplier<List<Long>> locked = tables.permits().queueLock(all);
         tables.queueRelease(permitIds);
         return () -> PermitTable.among(permitIds, locked.get()).keySet();
     }
@@ -438,9 +449,9 @@ public final class BatchTransaction {
 
     /** Takes one more round trip, to lock the permits that no other transaction has locked. */
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds, boolean skipsRequests) {
-        SortedMap<Long, List<Long>> unlocked = permits.lockSkipLocked(permitIds);
+        SortedMap<Long, List<Long>> unlocked = tables.permits().lockSkipLocked(permitIds);
         if (skipsRequests && !unlocked.isEmpty()) {
-            unlocked.keySet().retainAll(requests.lockSkipLocked(unlocked.keySet()));
+            unlocked.keySet().retainAll(tables.requests().lockSkipLocked(unlocked.keySet()));
         }
         tables.queueRelease(unlocked);
         Set<Long> released = unlocked.keySet();

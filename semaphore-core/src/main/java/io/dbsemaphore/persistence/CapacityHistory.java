@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The audit in the database. All methods require an open transaction. */
-final class CapacityHistory {
+record CapacityHistory(Sql sql, TimeOrderedIds ids) {
 
     /** Stands for the library in the column of the operator's name. */
     private static final String LIBRARY = "dbsemaphore";
@@ -44,14 +44,6 @@ final class CapacityHistory {
 
     /** The longest time from a release to the entry about it, in one transaction. */
     private static final Duration TIME_TO_WRITE = Duration.ofMinutes(1);
-
-    private final Sql sql;
-    private final TimeOrderedIds ids;
-
-    CapacityHistory(Sql sql, TimeOrderedIds ids) {
-        this.sql = sql;
-        this.ids = ids;
-    }
 
     /** Queues the insert of these rows. */
     void add(List<List<@Nullable Object>> rows) {

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -24,23 +26,13 @@ import java.util.stream.Collectors;
  * transaction each. It never waits for a row lock: a request that another transaction has locked is skipped, so that it does not
  * delay the others.
  */
-public final class HoldTransactions {
+public record HoldTransactions(ShortTransaction transaction, Tables tables) {
 
     /** The maximum number of requests per statement: well below the limits of the databases, and quick to parse. */
     private static final int MAX_BATCH = 500;
 
     /** The maximum number of audit entries that are looked at: operators do not release more permits by force between two heartbeats. */
     private static final int AUDITED = 1_000;
-
-    private final ShortTransaction transaction;
-    private final Tables tables;
-    private final PermitRequestTable requests;
-
-    HoldTransactions(ShortTransaction transaction, Tables tables) {
-        this.transaction = transaction;
-        this.tables = tables;
-        this.requests = tables.requests();
-    }
 
     public Optional<StoredGrant> find(String externalId) {
         return transaction.execute(() -> tables.findGrant(externalId));
@@ -49,14 +41,14 @@ public final class HoldTransactions {
     /** Whether there is a request with this external id, held or released. */
     public boolean isKnown(String externalId) {
         return transaction.execute(
-                () -> !requests.findByExternalIds(List.of(externalId)).isEmpty());
+                () -> !tables.requests().findByExternalIds(List.of(externalId)).isEmpty());
     }
 
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
         return transaction.execute(() -> {
-            Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
-            List<PermitRequest> after = requests.findByIds(List.of(grant.requestId()));
+            Supplier<Integer> renewed = tables.requests().queueRenewal(grant.requestId(), ttl);
+            List<PermitRequest> after = tables.requests().findByIds(List.of(grant.requestId()));
             return renewed.get() == 0
                     ? Optional.empty()
                     : after.stream().findFirst().map(found -> found.toGrant(grant.permits()));
@@ -68,16 +60,15 @@ public final class HoldTransactions {
         transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout));
     }
 
-    /**
-     * Removes the registration of this JVM.
-     *
-     * @param outliving the requests that it kept alive, and that stay held until they expire
-     */
-    public void deregister(long instance, Collection<Long> outliving) {
-        transaction.run(() -> {
-            batches(outliving).forEach(batch -> requests.queueUnbinding(batch, instance));
-            tables.instances().delete(instance);
-        });
+    /** Binds requests that this JVM kept alive to no instance: they stay held until they expire. */
+    public void unbind(long instance, Collection<Long> requestIds) {
+        batches(requestIds)
+                .forEach(batch -> transaction.run(() -> tables.requests().queueUnbinding(batch, instance)));
+    }
+
+    /** Removes the registration of this JVM, for which its database user may lack the privilege. */
+    public void deregister(long instance) {
+        transaction.run(() -> tables.instances().delete(instance));
     }
 
     /**
@@ -89,25 +80,20 @@ public final class HoldTransactions {
     public record Outcome(Set<Long> held, Set<Long> lost) {}
 
     /**
-     * Renews each request to now + its own time to live.
+     * Renews requests that are kept alive, unless they end later already.
      *
+     * @param millis by request, the time from now until it is to end
      * @param each called with the outcome of each batch after its commit
      * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
      */
-    public void renew(Collection<Long> requestIds, Consumer<Outcome> each) {
-        inTransactions(requestIds, requests::queueRenewal, each);
-    }
-
-    /**
-     * Renews each request to now + the given time, if that is later than its expiry.
-     *
-     * @param each called with the outcome of each batch after its commit
-     * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
-     */
-    public void renewUntil(Map<Long, Duration> rests, Consumer<Outcome> each) {
+    public void renew(Map<Long, Long> millis, Consumer<Outcome> each) {
         inTransactions(
-                rests.keySet(),
-                locked -> locked.forEach(id -> requests.queueRenewalUntil(id, rests.getOrDefault(id, Duration.ZERO))),
+                millis.keySet(),
+                locked -> {
+                    SortedMap<Long, Long> some = new TreeMap<>();
+                    locked.forEach(id -> some.put(id, millis.getOrDefault(id, 0L)));
+                    tables.requests().queueRenewal(some);
+                },
                 each);
     }
 
@@ -124,8 +110,8 @@ public final class HoldTransactions {
         Map<Long, Duration> alive = new HashMap<>();
         Set<Long> releasedInTime = new HashSet<>();
         transaction.run(() -> Sql.chunks(List.copyOf(grants), MAX_BATCH).forEach(batch -> {
-            List<PermitRequest> found = requests.findByIds(
-                    batch.stream().map(StoredGrant::requestId).toList());
+            List<PermitRequest> found = tables.requests()
+                    .findByIds(batch.stream().map(StoredGrant::requestId).toList());
             found.stream()
                     .filter(PermitRequest::isAlive)
                     .forEach(request -> alive.put(request.id(), request.remaining()));
@@ -146,7 +132,7 @@ public final class HoldTransactions {
      * @param each receives the outcome of each batch as soon as it is committed
      */
     public void confirm(Collection<Long> requestIds, Consumer<Outcome> each) {
-        inTransactions(requestIds, requests::queueTouch, each);
+        inTransactions(requestIds, tables.requests()::queueTouch, each);
     }
 
     /** The external ids of requests that operators have released by force, by any instance, lately. */
@@ -167,11 +153,11 @@ public final class HoldTransactions {
     }
 
     private Supplier<Outcome> queue(List<Long> batch, Consumer<Set<Long>> write) {
-        Set<Long> locked = requests.lockSkipLocked(batch);
+        Set<Long> locked = tables.requests().lockSkipLocked(batch);
         if (!locked.isEmpty()) {
             write.accept(locked);
         }
-        Supplier<List<Long>> found = requests.queueFindAlive(batch);
+        Supplier<List<Long>> found = tables.requests().queueFindAlive(batch);
         return () -> {
             Set<Long> alive = new TreeSet<>(found.get());
             Set<Long> held = new TreeSet<>(locked);

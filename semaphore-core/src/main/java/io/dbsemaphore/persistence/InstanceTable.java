@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The instances in the database, and which of them are dead. All methods require an open transaction. */
-final class InstanceTable {
+record InstanceTable(Sql sql, Suspects suspects) {
 
     private static final String INSERT = """
             insert into semaphore_instance(id, owner, started_at, heartbeat_at, expires_at)
@@ -36,14 +36,6 @@ final class InstanceTable {
     private static final String FIND_SUSPECTS_HOLDING = SUSPECTS.formatted(
             "permit p join permit_request r on r.id = p.permit_request_id",
             "p.semaphore_id in (?) and p.state = 'ACQUIRED' and");
-
-    private final Sql sql;
-    private final Suspects suspects;
-
-    InstanceTable(Sql sql, Duration suspectGrace) {
-        this.sql = sql;
-        suspects = new Suspects(suspectGrace);
-    }
 
     /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
     void heartbeat(long id, String owner, Duration timeout) {
@@ -100,10 +92,6 @@ final class InstanceTable {
 
         /** When the lease of a suspect instance expired, and when it was first suspect after its last heartbeat. */
         private record Sighting(@Nullable LocalDateTime expiresAt, long nanos) {}
-
-        Suspects(Duration grace) {
-            this(grace, System::nanoTime);
-        }
 
         Suspects(Duration grace, LongSupplier nanoClock) {
             this.graceNanos = grace.toNanos();

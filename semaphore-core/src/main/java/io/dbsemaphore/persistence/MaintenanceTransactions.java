@@ -14,23 +14,13 @@ import java.util.function.Supplier;
 import org.springframework.data.domain.Limit;
 
 /** The batches of the maintenance tasks, each in a transaction of its own. Candidates are read without a lock. */
-public final class MaintenanceTransactions {
+public record MaintenanceTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
 
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int SEMAPHORES_AT_ONCE = 100;
 
     /** Each of them locks a semaphore's row, for which an acquire may wait. */
     private static final int LOCKS_AT_ONCE = 20;
-
-    private final ShortTransaction transaction;
-    private final Tables tables;
-    private final RequestReclaim reclaim;
-
-    MaintenanceTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
-        this.transaction = transaction;
-        this.tables = tables;
-        this.reclaim = reclaim;
-    }
 
     private MaintenanceRepository rows() {
         return tables.maintenance().get();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * condition. For {@code state = 'ACQUIRED'} it would read all index entries of that state, including those of requests that were released
  * since, as long as the table has no statistics.
  */
-final class PermitRequestTable {
+record PermitRequestTable(Sql sql, Database database) {
 
     private static final String LOCK_EXTERNAL_ID = "select id from permit_request where external_id = ? for update";
 
@@ -48,13 +49,8 @@ final class PermitRequestTable {
 
     private static final String RENEW = """
             update permit_request
-            set updated_at = utc_now(), renewed_at = utc_now(), expires_at = utc_plus_millis(ttl_millis)
-            where id in (?) and state <> 'RELEASED' and expires_at > utc_now() and expires_at < utc_plus_millis(ttl_millis)""";
-
-    private static final String RENEW_UNTIL = """
-            update permit_request
             set updated_at = utc_now(), renewed_at = utc_now(), expires_at = utc_plus_millis(?)
-            where id = ? and state = 'ACQUIRED' and expires_at > utc_now() and expires_at < utc_plus_millis(?)""";
+            where id in (?) and state <> 'RELEASED' and expires_at > utc_now() and expires_at < utc_plus_millis(?)""";
 
     private static final String TOUCH =
             "update permit_request set updated_at = utc_now() where id in (?) and state <> 'RELEASED'";
@@ -77,13 +73,17 @@ final class PermitRequestTable {
             from permit p join permit_request r on r.id = p.permit_request_id left join semaphore_instance i on i.id = r.instance
             where p.semaphore_id in (?) and p.state = 'ACQUIRED' group by p.semaphore_id""";
 
-    /** A request that has been neither repeated nor renewed since it was granted. */
-    private static final String RELEASE_UNREPEATED = RELEASE + " and renewed_at = created_at";
+    /** A request that has been neither repeated nor renewed since it was granted, unless this instance keeps it alive. */
+    private static final String RELEASE_UNREPEATED = RELEASE + " and (renewed_at = created_at or instance = ?)";
 
     private static final String RENEW_BY_HANDLE = """
             update permit_request
             set ttl_millis = ?, expires_at = utc_plus_millis(?), renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED' and (expires_at is null or expires_at > utc_now())""";
+
+    private static final String RESTART = """
+            update permit_request set expires_at = utc_plus_millis(ttl_millis), updated_at = utc_now()
+            where id = ? and state = 'ACQUIRED'""";
 
     /** Shortens nothing: the first caller may still be at work. */
     private static final String REPLAY = """
@@ -96,14 +96,6 @@ final class PermitRequestTable {
             update permit_request set ttl_millis = null, expires_at = null, instance = ?,
                 renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
-
-    private final Sql sql;
-    private final Database database;
-
-    PermitRequestTable(Sql sql, Database database) {
-        this.sql = sql;
-        this.database = database;
-    }
 
     void queueInsert(List<PermitRequest> requests) {
         sql.insert(
@@ -148,16 +140,12 @@ final class PermitRequestTable {
     }
 
     /**
-     * Queues the renewal of the requests among these that are held and not expired, to now + their time to live; it never
-     * shortens a lease.
+     * Queues the renewal of the requests among these that are held and not expired, each to now + its time; it never shortens a
+     * lease.
      */
-    void queueRenewal(Collection<Long> ids) {
-        sql.update(RENEW, ids);
-    }
-
-    /** Queues the renewal of a request that is kept alive for the last time, to now + this time; it never shortens a lease. */
-    void queueRenewalUntil(long id, Duration rest) {
-        sql.update(RENEW_UNTIL, rest.toMillis(), id, rest.toMillis());
+    void queueRenewal(SortedMap<Long, Long> millis) {
+        Sql.ById times = new Sql.ById(millis);
+        sql.update(RENEW, times, millis.keySet(), times);
     }
 
     /** Queues an update of those of the requests that this JVM keeps alive: they stay held until they expire, without heartbeats. */
@@ -221,14 +209,23 @@ final class PermitRequestTable {
         return Map.entry(row.getLong(1), Stream.concat(expiry, overdue).min(Comparator.naturalOrder()));
     }
 
-    /** Releases a request that has been neither repeated nor renewed since it was granted. */
-    int releaseUnrepeated(long id) {
-        return sql.execute(RELEASE_UNREPEATED, id);
+    /**
+     * Releases a request that has been neither repeated nor renewed since it was granted.
+     *
+     * @param instance its renewals count as none; null if there is none
+     */
+    int releaseUnrepeated(long id, @Nullable Long instance) {
+        return sql.execute(RELEASE_UNREPEATED, id, instance == null ? 0L : instance); // no instance has the id 0
     }
 
     /** Queues the renewal of a request that is held and has not expired, to now + the time to live. The result is 0 otherwise. */
     Supplier<Integer> queueRenewal(long id, Duration ttl) {
         return sql.update(RENEW_BY_HANDLE, ttl.toMillis(), ttl.toMillis(), id);
+    }
+
+    /** Restarts the time to live of a request that nobody has had yet, so that it does not count as renewed. */
+    int restart(long id) {
+        return sql.execute(RESTART, id);
     }
 
     /**

@@ -55,6 +55,9 @@ final class PermitTable {
             select s.id, sums.* from semaphore s cross join lateral (select %s from permit p
             where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from) sums where s.id in (?)""".formatted(SUMS);
 
+    /** The number of semaphores of one statement, which a batch does not exceed. With more conditions MySQL needs longer for each. */
+    private static final int MAX_SUMS = 200;
+
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
 
@@ -115,16 +118,19 @@ final class PermitTable {
      * that cannot be purged while an old snapshot is open are below the watermark.
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
-        Supplier<List<HeldSum>> found = semaphoreIds.isEmpty() ? List::of : queueSums(semaphoreIds);
+        Map<List<Long>, Supplier<List<HeldSum>>> found = new HashMap<>();
+        Sql.chunks(List.copyOf(semaphoreIds), MAX_SUMS).forEach(some -> found.put(some, queueSums(some)));
         sql.flush();
         Map<Long, HeldSum> sums = new HashMap<>();
-        found.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
-        found.get().stream()
-                .findFirst()
-                .map(HeldSum::now)
-                .ifPresent(
-                        now -> // of one statement
-                        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, false, 0, now))));
+        found.forEach((some, result) -> {
+            result.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
+            result.get().stream()
+                    .findFirst()
+                    .map(HeldSum::now)
+                    .ifPresent(
+                            now -> // of one statement
+                            some.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, false, 0, now))));
+        });
         return sums;
     }
 

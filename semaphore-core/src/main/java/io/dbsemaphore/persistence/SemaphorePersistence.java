@@ -23,8 +23,7 @@ public record SemaphorePersistence(
         HoldTransactions holds,
         UndoTransaction undoing,
         AdminTransactions admin,
-        MaintenanceTransactions maintenance)
-        implements AutoCloseable {
+        MaintenanceTransactions maintenance) {
 
     /** The entities of the library. */
     public static final List<Class<?>> ENTITIES = List.of(
@@ -50,7 +49,7 @@ public record SemaphorePersistence(
             @Nullable ReleaseChannel channel) {
         Sql sql = new Sql(sessions, database, tablePrefix);
         PersistenceUnit unit = new PersistenceUnit(sessions, sql::translated, ENTITIES);
-        TimeOrderedIds ids = new TimeOrderedIds();
+        TimeOrderedIds ids = new TimeOrderedIds(System::currentTimeMillis);
         SemaphoreTable semaphores =
                 new SemaphoreTable(sql, unit::isStarted, unit.repository(SemaphoreRepository.class));
         Tables tables = new Tables(
@@ -59,7 +58,7 @@ public record SemaphorePersistence(
                 new PermitRequestTable(sql, database),
                 new PermitTable(sql, channel),
                 new WaiterTable(sql, semaphores),
-                new InstanceTable(sql, suspectGrace),
+                new InstanceTable(sql, new InstanceTable.Suspects(suspectGrace, System::nanoTime)),
                 new CapacityHistory(sql, ids),
                 unit.repository(SemaphoreReports.class),
                 unit.repository(MaintenanceRepository.class),
@@ -74,10 +73,5 @@ public record SemaphorePersistence(
                 new UndoTransaction(transaction, tables),
                 new AdminTransactions(transaction, tables),
                 new MaintenanceTransactions(transaction, tables, reclaim));
-    }
-
-    @Override
-    public void close() {
-        unit.close();
     }
 }

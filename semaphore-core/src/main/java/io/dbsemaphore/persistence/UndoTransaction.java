@@ -11,43 +11,36 @@ import java.util.List;
  * lost transaction is still active, the locking read before waits for it on InnoDB, and the insert on other databases. A grant
  * that another caller has made under the same external id in the meantime is left alone.
  */
-public final class UndoTransaction {
-
-    private final ShortTransaction transaction;
-    private final Tables tables;
-    private final PermitRequestTable requests;
-
-    UndoTransaction(ShortTransaction transaction, Tables tables) {
-        this.transaction = transaction;
-        this.tables = tables;
-        this.requests = tables.requests();
-    }
+public record UndoTransaction(ShortTransaction transaction, Tables tables) {
 
     /**
      * Ensures that no attempt of this acquire holds permits, or ever will; another caller's acquire with the same external
      * id may.
+     *
+     * @param keptAlive whether this JVM has kept the grant alive, and no other caller of it uses it: its renewals are then no repetitions
      */
-    public void undo(AcquireState acquire) {
+    public void undo(AcquireState acquire, boolean keptAlive) {
         AcquireCommand command = acquire.command();
+        PermitRequestTable requests = tables.requests();
         transaction.run(() -> {
             requests.queueLockOfExternalId(command.externalId());
             List<PermitRequest> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
                 requests.queueInsert(List.of(PermitRequest.undone(tables.ids().next(), command, requests.now())));
             }
-            found.stream().map(PermitRequest::id).forEach(id -> undo(acquire, id));
+            found.stream().map(PermitRequest::id).forEach(id -> undo(acquire, keptAlive, id));
         });
     }
 
     /** A grant of another caller under this external id stays held, but is no longer bound to this JVM, which does not keep it alive. */
-    private void undo(AcquireState acquire, long requestId) {
+    private void undo(AcquireState acquire, boolean keptAlive, long requestId) {
         Long instance = acquire.command().instance();
         if (acquire.isOwnRequest(requestId)) {
-            if (requests.releaseUnrepeated(requestId) == 1) {
+            if (tables.requests().releaseUnrepeated(requestId, keptAlive ? instance : null) == 1) {
                 tables.permits().queueReleaseOf(List.of(requestId));
             }
         } else if (instance != null) {
-            requests.queueUnbinding(List.of(requestId), instance);
+            tables.requests().queueUnbinding(List.of(requestId), instance);
         }
     }
 }

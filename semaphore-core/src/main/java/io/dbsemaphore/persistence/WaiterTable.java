@@ -40,13 +40,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Batches, polls and the sweep lock several rows in one transaction: one by one, in ascending order of the semaphores, or without
  * waiting for another transaction. All methods require an open transaction.
  */
-final class WaiterTable {
+record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
     /** How long a row counts without being confirmed; an instance that is gone delays the others for this time. */
     private static final Duration VALID_FOR = Duration.ofMillis(1_200);
 
     /** An instance that waits alone updates its row in a batch when it is valid for less than this. */
-    private static final Duration MIN_VALID_IN_BATCH = Duration.ofMillis(600);
+    private static final Duration MIN_VALID_IN_BATCH = Duration.ofMillis(700);
+
+    /** A poll confirms a row that batches update when it is valid for less than this: less than above, or no batch would update it. */
+    private static final Duration MIN_VALID_IN_FLIGHT = Duration.ofMillis(600);
 
     /** A poll confirms rows that are valid for less than this. */
     private static final Duration MIN_VALID_IN_POLL = Duration.ofMillis(900);
@@ -89,14 +92,6 @@ final class WaiterTable {
 
     /** Numbers that cannot overflow. */
     private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)");
-
-    private final Sql sql;
-    private final SemaphoreTable semaphores;
-
-    WaiterTable(Sql sql, SemaphoreTable semaphores) {
-        this.sql = sql;
-        this.semaphores = semaphores;
-    }
 
     /** The queues that one transaction reads and writes, of which those of this instance are given. */
     Queues queues(LocalQueues local) {
@@ -242,8 +237,11 @@ final class WaiterTable {
             } else if (isWorthWriting(id, now, own.get(), queue)) {
                 update(id, queue, now);
             }
-            if (!queue.isEmpty() && endsSoon(semaphore.waitersUntil(), now)) {
-                extend(List.of(id), now);
+            if (endsSoon(semaphore.waitersUntil(), now)
+                    && (!queue.isEmpty() || !elsewhere(id, now).isEmpty())) {
+                extend(
+                        List.of(id),
+                        now); // for others, too: they cannot while batches of this instance keep the row locked
             }
         }
 
@@ -289,8 +287,9 @@ final class WaiterTable {
             List<Long> unchanged = new ArrayList<>();
             names.forEach((id, name) -> own(id).ifPresent(row -> {
                 LocalQueue queue = local.of(name);
-                boolean due = !row.isValidFor(MIN_VALID_IN_POLL, now);
-                if (inFlight.contains(name)
+                boolean isInFlight = inFlight.contains(name);
+                boolean due = !row.isValidFor(isInFlight ? MIN_VALID_IN_FLIGHT : MIN_VALID_IN_POLL, now);
+                if (isInFlight
                         || (row.first().equals(queue.first()) && !queue.isEmpty() && row.size() == queue.size())) {
                     if (due) {
                         unchanged.add(id);

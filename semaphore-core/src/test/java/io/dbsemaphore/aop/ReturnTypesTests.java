@@ -26,6 +26,8 @@ class ReturnTypesTests {
             strings = {
                 "org.springframework.web.context.request.async.DeferredResult",
                 "org.springframework.web.context.request.async.WebAsyncTask",
+                "org.springframework.web.reactive.function.server.ServerResponse",
+                "org.springframework.web.servlet.function.ServerResponse",
                 "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
                 "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
                 "io.reactivex.Observable",

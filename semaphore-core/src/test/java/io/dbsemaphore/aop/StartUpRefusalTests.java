@@ -35,6 +35,13 @@ class StartUpRefusalTests {
                 .withStackTraceContaining("names = \"${no.such.property}\" has a placeholder without a value");
     }
 
+    @Test
+    void leavesNamesAloneThatNameNoParameter() {
+        try (GuardedContext context = GuardedContext.of(OtherCharactersOfExpressions.class)) {
+            context.bean(OtherCharactersOfExpressions.class).run("a");
+        }
+    }
+
     static Stream<Arguments> refused() {
         return Stream.of(
                 Arguments.of(NoNames.class, "run()", List.of("it names no semaphore", "Name at least one")),
@@ -65,7 +72,7 @@ class StartUpRefusalTests {
                 Arguments.of(ShortTtl.class, "run()", List.of("ttl = \"999ms\"", "at least PT1S")),
                 Arguments.of(NegativeWaitTime.class, "run()", List.of("waitTime = \"PT-1S\"", "is negative")),
                 Arguments.of(UnreadableWaitTime.class, "run()", List.of("waitTime = \"-\"", "is not a duration")),
-                Arguments.of(ZeroMaxHold.class, "run()", List.of("maxHold = \"0s\"", "is too short")),
+                Arguments.of(ShortMaxHold.class, "run()", List.of("maxHold = \"10ms\" is too short", "at least PT1S")),
                 Arguments.of(
                         InvalidOwner.class,
                         "run()",
@@ -81,7 +88,15 @@ class StartUpRefusalTests {
                 Arguments.of(
                         ExpressionWithoutBraces.class,
                         "run(String)",
-                        List.of("names = \"#id.trim()\"", "Write #{#id.trim()}")));
+                        List.of("names = \"#id.trim()\"", "Write #{#id.trim()}")),
+                Arguments.of(
+                        ExpressionWithoutBracesInAName.class,
+                        "run(String)",
+                        List.of("names = \"tenant:#id\" is taken literally", "Write #{#id}")),
+                Arguments.of(
+                        ExpressionWithoutNumberSigns.class,
+                        "run(String)",
+                        List.of("names = \"tenant:{id.trim()}:a\" is taken literally", "Write #{#id.trim()}")));
     }
 
     static class NoNames {
@@ -218,9 +233,9 @@ class StartUpRefusalTests {
         void run() {}
     }
 
-    static class ZeroMaxHold {
+    static class ShortMaxHold {
 
-        @WithPermits(names = "a", maxHold = "0s")
+        @WithPermits(names = "a", maxHold = "10ms")
         void run() {}
     }
 
@@ -257,6 +272,24 @@ class StartUpRefusalTests {
     static class ExpressionWithoutBraces {
 
         @WithPermits("#id.trim()")
+        void run(String id) {}
+    }
+
+    static class ExpressionWithoutBracesInAName {
+
+        @WithPermits("tenant:#id")
+        void run(String id) {}
+    }
+
+    static class ExpressionWithoutNumberSigns {
+
+        @WithPermits("tenant:{id.trim()}:a")
+        void run(String id) {}
+    }
+
+    static class OtherCharactersOfExpressions {
+
+        @WithPermits({"line#2", "tenant:{other}", "{id", "#identity", "id"})
         void run(String id) {}
     }
 

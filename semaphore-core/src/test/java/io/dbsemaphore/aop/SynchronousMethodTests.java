@@ -20,9 +20,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Primary;
 
 class SynchronousMethodTests {
 
@@ -49,6 +53,27 @@ class SynchronousMethodTests {
         backup.call(() -> 1);
 
         assertThat(permits.events).containsExactly("acquire", "release", "acquire", "release");
+    }
+
+    @Test
+    void saysThatAMockDoesNotCallTheMethod() {
+        try (GuardedContext mocked = GuardedContext.of(Backup.class, Mock.class)) {
+            Backup uncalled = mocked.bean(Backup.class);
+
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> uncalled.call(() -> 1))
+                    .withMessageContainingAll(
+                            "Backup.call", "without calling it", "@MockitoSpyBean", "semaphore.enabled");
+        }
+    }
+
+    static class Mock {
+
+        @Bean
+        @Primary
+        SemaphoreOperations doesNothing() {
+            return ProxyFactory.getProxy(SemaphoreOperations.class, (MethodInterceptor) call -> null);
+        }
     }
 
     @Test

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.annotation.WithPermits;
+import jakarta.annotation.PostConstruct;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -13,6 +16,26 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 
 class TypeLevelTests {
+
+    /** Spring calls it on the object; the same method is guarded when it is called through the proxy. */
+    @Test
+    void doesNotRefuseAnInitMethod() {
+        try (GuardedContext context = GuardedContext.of(Initialized.class)) {
+            assertThat(context.bean(Initialized.class).heldByCall()).containsExactly(Set.of(), Set.of("backup"));
+        }
+    }
+
+    @WithPermits("backup")
+    static class Initialized {
+
+        private final List<Set<String>> heldByCall = new ArrayList<>();
+
+        @PostConstruct
+        List<Set<String>> heldByCall() {
+            heldByCall.add(held());
+            return heldByCall;
+        }
+    }
 
     @Test
     void guardsTheMethodsOfTheClass() {

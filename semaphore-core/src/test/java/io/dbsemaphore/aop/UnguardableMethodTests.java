@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.annotation.OnUnavailable;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.aop.elsewhere.PackagePrivateMethod;
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -87,6 +89,9 @@ class UnguardableMethodTests {
                         "run()",
                         List.of("it is package-private in another package")),
                 Arguments.of(ObjectMethod.class, "toString()", List.of("it is a method of java.lang.Object")),
+                Arguments.of(InitMethod.class, "run()", List.of("it has @PostConstruct", "without permits")),
+                Arguments.of(DestroyMethod.class, "run()", List.of("it has @PreDestroy", "without permits")),
+                Arguments.of(InitMethodOfInterface.class, "run()", List.of("it has @PostConstruct")),
                 Arguments.of(
                         PlainFuture.class,
                         "run()",
@@ -193,6 +198,33 @@ class UnguardableMethodTests {
 
         @WithPermits("a")
         public static void run() {}
+    }
+
+    static class InitMethod {
+
+        @PostConstruct
+        @WithPermits("a")
+        void run() {}
+    }
+
+    static class DestroyMethod {
+
+        @PreDestroy
+        @WithPermits("a")
+        void run() {}
+    }
+
+    interface WithGuardedMethod {
+
+        @WithPermits("a")
+        void run();
+    }
+
+    static class InitMethodOfInterface implements WithGuardedMethod {
+
+        @PostConstruct
+        @Override
+        public void run() {}
     }
 
     static class ObjectMethod {

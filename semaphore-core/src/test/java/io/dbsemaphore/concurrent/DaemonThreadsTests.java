@@ -34,7 +34,7 @@ class DaemonThreadsTests {
             thread.start();
             return thread;
         });
-        new Thread(new ThreadGroup("of an application"), made, "first caller").start();
+        new Thread(made, "first caller").start();
 
         Thread thread = made.get();
 
@@ -42,15 +42,6 @@ class DaemonThreadsTests {
         assertThat(thread.getContextClassLoader()).isSameAs(DaemonThreads.class.getClassLoader());
         assertThat(thread.getPriority()).isEqualTo(Thread.NORM_PRIORITY);
         assertThat(thread.isDaemon()).as("daemon").isEqualTo(true);
-    }
-
-    @Test
-    void belongToTheTopmostGroup() throws Exception {
-        FutureTask<ThreadGroup> group = new FutureTask<>(
-                () -> threads.create("of the library", () -> {}).getThreadGroup());
-        new Thread(new ThreadGroup("of an application"), group, "first caller").start();
-
-        assertThat(group.get().getParent()).isNull();
     }
 
     @Test

@@ -73,6 +73,11 @@ class SemaphoreSettingsTests {
                 .isThrownBy(() -> defaults.with(MaintenanceSettings.BATCH_SIZE, 10_001))
                 .withMessage("semaphore.maintenance.batch-size must be at most 10000, but is 10001: callers would wait"
                         + " for the locks of the maintenance");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> defaults.with(MaintenanceSettings.HISTORY_CLEANUP_INTERVAL, Duration.ofDays(106_752)))
+                .withMessage(
+                        "semaphore.maintenance.history-cleanup-interval must be at most PT876000H, but is PT2562048H:"
+                                + " the clock of this JVM cannot count it");
     }
 
     @Test

@@ -38,7 +38,10 @@ class BadInputIntegrationTests extends BadInputFixture {
                 ttl(Duration.ofDays(30).plusMillis(1), "PT720H", "PT720H0.001S", "semaphore.max-ttl"),
                 ttl(Duration.ofSeconds(Long.MAX_VALUE), "semaphore.max-ttl"),
                 request("negative wait", () -> known().withWaitTime(Duration.ofMillis(-1)), "wait", "PT-0.001S"),
-                request("maximum hold 0", () -> known().withMaxHold(Duration.ZERO), "hold", "PT0S"));
+                request(
+                        "maximum hold of 24 ms",
+                        () -> known().withMaxHold(Duration.ofMillis(24)),
+                        "The maximum hold must be at least PT1S: PT0.024S"));
         return bad.flatMap(each -> each);
     }
 
@@ -99,7 +102,7 @@ class BadInputIntegrationTests extends BadInputFixture {
 
     /** An application that wants no maximum may set the longest duration there is. */
     @ParameterizedTest
-    @ValueSource(strings = {"PT0.000000001S", "PT2562047788015215H30M7.999999999S"})
+    @ValueSource(strings = {"PT1S", "PT2562047788015215H30M7.999999999S"})
     void anyMaximumHoldIsAllowed(Duration maxHold) {
         AcquireRequest request =
                 AcquireRequest.of(cluster.semaphore(1)).withMaxHold(maxHold).withKeepAlive(true);

@@ -75,11 +75,13 @@ class CapacityIntegrationTests {
         assertThatExceptionOfType(PermitsUnavailableException.class)
                 .isThrownBy(
                         () -> other.semaphores().acquire(AcquireRequest.of(name).withPermits(name, 2)))
-                .withMessageContainingAll(name, "paused")
+                .withMessageContaining("Semaphore '%s' is paused: 0 of 0 held. Nothing was acquired", name)
                 .satisfies(e ->
                         assertThat(e.shortages()).containsExactly(new PermitShortage(name, 0, 0, 2, Optional.empty())));
-        assertThat(other.semaphores().tryAcquire(AcquireRequest.of(name).exclusive()))
-                .isEmpty();
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(
+                        () -> other.semaphores().acquire(AcquireRequest.of(name).exclusive()))
+                .withMessageContaining("Semaphore '%s' is paused: 0 of 0 held. Nothing was acquired", name);
 
         StatementGate.Pause refused = other.gate().pauseAfter("commit");
         Future<PermitGrant> waiter = Concurrently.async(() -> other.semaphores()

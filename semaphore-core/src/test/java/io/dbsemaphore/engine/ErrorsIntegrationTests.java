@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
@@ -57,8 +56,7 @@ class ErrorsIntegrationTests {
                                         SemaphoreSettings.REUSE,
                                         PerSemaphore.all(Duration.ZERO).with("c", REUSE)),
                         () -> List.of(errors.listener()),
-                        List::of,
-                        new DaemonThreads())) {
+                        List::of)) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             List<String> names = List.of("a", "b", "c");
             names.forEach(name -> engine.admin().create(name, 3));

@@ -39,7 +39,7 @@ import org.springframework.dao.QueryTimeoutException;
 @Slow
 class FailFastIntegrationTests {
 
-    private static final Duration DECISION_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration DECISION_TIMEOUT = Duration.ofSeconds(4);
 
     /** Far less than the limits of the pool (30 s) and of an ordinary session (31 s). */
     private static final Duration AT_MOST = Duration.ofSeconds(10);
@@ -75,7 +75,7 @@ class FailFastIntegrationTests {
                 assertThat(failure)
                         .isInstanceOf(QueryTimeoutException.class)
                         .hasMessageContainingAll("exhausted", "semaphore.decision-timeout", "Nothing is held");
-                assertThat(theOnlyOne.isValid(1)).isEqualTo(true);
+                assertThat(theOnlyOne.isValid(30)).isEqualTo(true);
             }
             node.semaphores().acquire(request.withWaitTime(SOON)).release();
         }
@@ -92,7 +92,7 @@ class FailFastIntegrationTests {
             try (Connection theOnlyOne = pool.getConnection()) {
                 acquire = Concurrently.async(() -> node.semaphores().acquire(request));
                 Concurrently.assertWaits(acquire);
-                assertThat(theOnlyOne.isValid(1)).isEqualTo(true);
+                assertThat(theOnlyOne.isValid(30)).isEqualTo(true);
             }
             Concurrently.get(acquire).release();
         }

@@ -214,7 +214,7 @@ class IdempotencyIntegrationTests {
         for (SemaphoreTemplate template : List.of(semaphores, elsewhere)) {
             assertThatExceptionOfType(RequestAlreadyReleasedException.class)
                     .isThrownBy(() -> template.acquire(request))
-                    .withMessageContaining(externalId(request))
+                    .withMessageContainingAll(externalId(request), "semaphore.maintenance.request-retention")
                     .satisfies(e -> assertThat(e.externalId()).isEqualTo(externalId(request)));
             assertThatExceptionOfType(RequestAlreadyReleasedException.class)
                     .isThrownBy(() -> template.executeWithoutResult(request.withAdopt(true), grant -> {}));

@@ -9,6 +9,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.persistence.UndoTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -54,6 +55,7 @@ class LateCommitIntegrationTests {
     private static LateCommits network;
     private static SemaphoreEngine engine;
     private static SemaphoreEngine impatientEngine;
+    private static SemaphoreEngine engineOfLongUndo;
 
     private Waits waits;
 
@@ -64,7 +66,10 @@ class LateCommitIntegrationTests {
         other = Node.on(schema);
         network = new LateCommits(schema);
         engine = new SemaphoreEngine(network, TestSettings.limits(5, 20, 3));
-        impatientEngine = new SemaphoreEngine(network, TestSettings.limits(3, 20, 2));
+        SemaphoreSettings impatient = TestSettings.limits(3, 20, 2);
+        impatientEngine = new SemaphoreEngine(network, impatient);
+        engineOfLongUndo = new SemaphoreEngine(
+                network, impatient.with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(20)));
     }
 
     @AfterAll
@@ -72,6 +77,7 @@ class LateCommitIntegrationTests {
         if (schema != null) {
             engine.close();
             impatientEngine.close();
+            engineOfLongUndo.close();
             other.close();
             schema.close();
         }
@@ -121,7 +127,7 @@ class LateCommitIntegrationTests {
     void releasesWhatIsCommittedWhileItUndoes(Wish wish) throws SQLException {
         AcquireRequest request = wish.on(other);
 
-        CompletableFuture<Throwable> failed = failureOf(acquireWithDelayedCommit(impatientEngine, request)::join);
+        CompletableFuture<Throwable> failed = failureOf(acquireWithDelayedCommit(engineOfLongUndo, request)::join);
         awaitUndo();
         network.arrive();
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.engine.batch.WaitingCallers;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
@@ -22,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -113,7 +115,9 @@ class LeavingWhileWrittenIntegrationTests {
         Future<PermitGrant> others = Concurrently.async(() -> node.semaphores().acquire(before));
         first.awaitReached(SOON);
         Pause second = node.gate().pauseBefore(INSERT);
+        long waiting = WaitingCallers.count();
         Future<PermitGrant> more = Concurrently.async(() -> node.semaphores().acquire(between));
+        Awaitility.await().until(() -> WaitingCallers.count() > waiting);
         thread.interrupt();
         Concurrently.assertWaits(acquire);
 

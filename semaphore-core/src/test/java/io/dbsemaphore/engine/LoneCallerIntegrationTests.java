@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.lang.management.ManagementFactory;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What one caller costs that is alone. */
@@ -20,23 +17,18 @@ class LoneCallerIntegrationTests {
 
     @Test
     void doesNotWakeTheSchedulerForDeadlinesThatItDoesNotReach() {
-        Map<String, Thread> created = new ConcurrentHashMap<>();
-        DaemonThreads threads = new DaemonThreads() {
-            @Override
-            public Thread create(String name, Runnable task) {
-                Thread thread = super.create(name, task);
-                created.put(name, thread);
-                return thread;
-            }
-        };
+        Set<Thread> others = Thread.getAllStackTraces().keySet();
         try (TestDatabase.Schema schema = TestDatabase.create().migrate();
-                SemaphoreEngine engine =
-                        new SemaphoreEngine(schema.newPool(5), TestSettings.defaults(), List::of, List::of, threads)) {
+                SemaphoreEngine engine = new SemaphoreEngine(schema.newPool(5), TestSettings.defaults())) {
             engine.start();
             engine.admin().create("backup", 1);
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             semaphores.acquire(AcquireRequest.of("backup")).release();
-            Thread scheduler = created.get("semaphore-scheduler");
+            Thread scheduler = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread ->
+                            !others.contains(thread) && thread.getName().equals("semaphore-scheduler"))
+                    .findFirst()
+                    .orElseThrow();
             long before = waits(scheduler);
             long begun = System.nanoTime();
 

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -20,9 +22,12 @@ import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -217,6 +222,77 @@ class LostAnswerIntegrationTests {
                 .withMessage("SELECT denied");
 
         assertNothingHeldAndNeverGranted(request);
+    }
+
+    @Test
+    void beginsTheTimeToLiveAnewIfItHasPassedBeforeTheGrantWasFound() throws Exception {
+        AcquireRequest request = Wish.ONE_NAME.on(node);
+        CompletableFuture<PermitGrant> acquired = acquireWithAnswerLostAndTtlPassed(request);
+
+        node.gate().open();
+
+        PermitGrant grant = Concurrently.get(acquired);
+
+        assertThat(grant.isHeld()).isTrue();
+        assertThat(grant.isReplayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        assertUsableUntilReleased(request, grant);
+    }
+
+    @Test
+    void isUndoneForACallerThatHasLeftAlsoIfItsTimeToLiveHasBegunAnew() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node).withTtl(Duration.ofSeconds(1));
+
+        acquireWithAnswerLost(request, acquired -> {
+            Awaitility.await().pollDelay(Duration.ofMillis(1_300)).until(() -> true);
+            acquired.cancel(false);
+        });
+
+        String id = request.externalId().orElseThrow();
+        Awaitility.await().atMost(SOON).until(() -> rows.states(id).equals(List.of("RELEASED")));
+        assertFree(request.permits().keySet());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME", "ONE_NAME_WITH_ID"})
+    void isLostIfOthersHaveTakenItBeforeItWasFound(Wish wish) {
+        AcquireRequest request = wish.on(node);
+        CompletableFuture<PermitGrant> acquired = acquireWithAnswerLostAndTtlPassed(request);
+        AcquireRequest others = AcquireRequest.of(request.permits().keySet().toArray(String[]::new));
+        PermitGrant reclaimed = nodeOfOneAttempt.semaphores().acquire(others.withWaitTime(SOON));
+
+        node.gate().open();
+
+        assertThat(acquired)
+                .failsWithin(SOON)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(
+                        request.externalId().isPresent()
+                                ? RequestAlreadyReleasedException.class
+                                : PermitLostException.class);
+        reclaimed.release();
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    /** The gate is before the statement that finds the grant. */
+    private static CompletableFuture<PermitGrant> acquireWithAnswerLostAndTtlPassed(AcquireRequest request) {
+        CompletableFuture<PermitGrant> acquired =
+                acquireWithAnswerLost(request, unchanged -> node.gate().pauseBefore("r.external_id in"));
+        node.gate().awaitReached(SOON);
+        schema.jdbc().update("update permit_request set expires_at = created_at where state = 'ACQUIRED'");
+        return acquired;
+    }
+
+    private static CompletableFuture<PermitGrant> acquireWithAnswerLost(
+            AcquireRequest request, Consumer<CompletableFuture<PermitGrant>> meanwhile) {
+        Pause commit = node.gate().pauseBeforeCommitOf(INSERT);
+        CompletableFuture<PermitGrant> acquired = node.semaphores().acquireAsync(request);
+        commit.awaitReached(SOON);
+        node.gate().failAfter("commit", new SQLException("Connection is closed"));
+        meanwhile.accept(acquired);
+        commit.open();
+        return acquired;
     }
 
     private static void assertUsableUntilReleased(AcquireRequest request, PermitGrant grant) {

@@ -89,7 +89,12 @@ class LostDatabaseIntegrationTests extends LostDatabaseFixture {
         proxy.clear();
         proxy.refuse(false);
         Awaitility.await("the undoing").atMost(SOON).until(() -> proxy.commits() > 0);
-        node.semaphores().find("the one connection is free again");
+        Awaitility.await("the one connection to be free again")
+                .ignoreExceptions()
+                .until(() -> {
+                    node.semaphores().find("none");
+                    return true;
+                });
     }
 
     @Test

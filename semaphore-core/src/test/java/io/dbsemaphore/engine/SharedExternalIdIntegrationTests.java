@@ -148,10 +148,9 @@ class SharedExternalIdIntegrationTests {
         PermitGrant holder = cluster.node(0).semaphores().acquire(request.withKeepAlive(true));
         Node repeating = cluster.node(1);
         Pause replaying = repeating.gate().pauseBeforeCommitOf("update permit_request");
-        CompletableFuture<PermitGrant> repeated =
-                repeating.semaphores().acquireAsync(request).orTimeout(300, TimeUnit.MILLISECONDS);
+        CompletableFuture<PermitGrant> repeated = repeating.semaphores().acquireAsync(request);
         replaying.awaitReached(SOON);
-        Awaitility.await().atMost(SOON).until(repeated::isCompletedExceptionally);
+        Awaitility.await().atMost(SOON).until(repeated.orTimeout(300, TimeUnit.MILLISECONDS)::isCompletedExceptionally);
 
         replaying.open();
 
@@ -222,7 +221,7 @@ class SharedExternalIdIntegrationTests {
                 .atMost(SOON)
                 .until(() -> SemaphoreRows.states(cluster.schema(), first.externalId())
                         .equals(List.of("RELEASED")));
-        Awaitility.await("the end of the handle").atMost(Duration.ofSeconds(2)).until(() -> !repeated.isHeld());
+        Awaitility.await("the end of the handle").atMost(SOON).until(() -> !repeated.isHeld());
     }
 
     @Test
@@ -266,7 +265,7 @@ class SharedExternalIdIntegrationTests {
     /** The first one was to be kept alive; the one that has repeated it was not. */
     @Test
     void aCancelledAcquireDoesNotKeepTheGrantAliveForWhoHasRepeatedIt() throws Exception {
-        AcquireRequest brief = request.withTtl(Duration.ofSeconds(2));
+        AcquireRequest brief = request.withTtl(Duration.ofSeconds(3)).withKeepAlive(true);
         AtomicBoolean isFirst = new AtomicBoolean(true);
         SemaphoreListener slowForTheFirst = new SemaphoreListener() {
             @Override
@@ -278,9 +277,9 @@ class SharedExternalIdIntegrationTests {
             }
         };
         try (Node node = Node.on(cluster.schema(), TestSettings.defaults(), slowForTheFirst)) {
-            CompletableFuture<PermitGrant> left = node.semaphores().acquireAsync(brief.withKeepAlive(true));
+            CompletableFuture<PermitGrant> left = node.semaphores().acquireAsync(brief);
             await(granted);
-            PermitGrant holder = node.semaphores().acquire(brief);
+            PermitGrant holder = node.semaphores().acquire(request.withTtl(Duration.ofSeconds(5)));
             assertThat(left.cancel(true)).isTrue();
             goOn.countDown();
 
@@ -316,12 +315,13 @@ class SharedExternalIdIntegrationTests {
 
     @Test
     void aCancelledRepetitionDoesNotShortenTheMaximumHold() throws Exception {
-        AcquireRequest brief = request.withTtl(Duration.ofSeconds(1)).withKeepAlive(true);
+        AcquireRequest brief = request.withTtl(Duration.ofSeconds(3)).withKeepAlive(true);
         afterACancelledRepetition(brief, brief.withMaxHold(Duration.ofSeconds(2)), holder -> {
             Awaitility.await("longer than the maximum hold of the repetition")
                     .pollDelay(Duration.ofSeconds(4))
                     .until(() -> true);
             assertThat(holder.isHeld()).isTrue();
+            holder.release(); // the shutdown would wait for it
         });
     }
 

@@ -72,7 +72,7 @@ class SingleThreadListenerIntegrationTests {
             @Override
             public void retried(Retried event) {
                 try {
-                    TimeUnit.MILLISECONDS.sleep(300); // as one that calls a remote service
+                    TimeUnit.SECONDS.sleep(2); // as one that calls a remote service
                 } catch (InterruptedException interrupt) {
                     Thread.currentThread().interrupt();
                 }
@@ -90,7 +90,7 @@ class SingleThreadListenerIntegrationTests {
             Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !grant.isHeld());
 
             Awaitility.await("the report")
-                    .atMost(Duration.ofSeconds(2))
+                    .atMost(Duration.ofSeconds(10))
                     .until(() -> node.events().subjects("lost").contains(grant.externalId()));
 
             node.gate().clear();

@@ -64,7 +64,7 @@ class StoppedAcquireIntegrationTests {
                 return true;
             });
             stop.get(60, TimeUnit.SECONDS);
-            Throwable notTold = catchThrowable(() -> acquired.get(2, TimeUnit.SECONDS));
+            Throwable notTold = catchThrowable(() -> acquired.get(20, TimeUnit.SECONDS));
             writing.open();
             Object result = acquired.get(20, TimeUnit.SECONDS);
             assertThat(result).as("result of an acquire on a stopped engine").isInstanceOf(Throwable.class);

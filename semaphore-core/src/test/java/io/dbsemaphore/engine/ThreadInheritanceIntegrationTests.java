@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
@@ -22,6 +21,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -37,10 +37,8 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThreadInheritanceIntegrationTests {
 
-    private static final List<String> KINDS = List.of("semaphore-database", "semaphore-keep-alive");
-
-    /** Which need no connection here. */
-    private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler", "semaphore-application");
+    private static final List<String> KINDS =
+            List.of("semaphore-database", "semaphore-keep-alive", "semaphore-application");
 
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();
@@ -49,17 +47,18 @@ class ThreadInheritanceIntegrationTests {
     void noThreadHasAnythingOfTheFirstCaller() throws Exception {
         try (TestDatabase.Schema schema = TestDatabase.create().migrate()) {
             Watched dataSource = new Watched(schema.newPool(10));
-            WatchedThreads threads = new WatchedThreads();
+            Map<Thread, ClassLoader> started = new ConcurrentHashMap<>();
             TENANT.set("first caller");
             ClassLoader before = Thread.currentThread().getContextClassLoader();
             try (URLClassLoader application = new URLClassLoader(new URL[0], before)) {
                 Thread.currentThread().setContextClassLoader(application);
-                useEverything(dataSource, threads);
+                useEverything(dataSource, started);
                 assertThat(dataSource.seen.keySet()).containsAll(KINDS);
-                assertThat(threads.seen.keySet()).containsAll(OTHER_KINDS);
                 Seen nothing = new Seen(null, SemaphoreEngine.class.getClassLoader());
-                assertThat(threads.seen)
-                        .allSatisfy((kind, seen) -> assertThat(seen).as(kind).isEqualTo(nothing));
+                assertThat(started.keySet()).extracting(Thread::getName).contains("semaphore-scheduler");
+                assertThat(started)
+                        .allSatisfy((thread, loader) ->
+                                assertThat(loader).as(thread.getName()).isSameAs(nothing.loader()));
                 KINDS.forEach(
                         kind -> assertThat(dataSource.seen.get(kind)).as(kind).isEqualTo(nothing));
             } finally {
@@ -70,11 +69,12 @@ class ThreadInheritanceIntegrationTests {
     }
 
     /** Has each thread of the engine started while this thread, or one that inherits from it, needs it. */
-    private static void useEverything(Watched dataSource, WatchedThreads threads) throws Exception {
+    private static void useEverything(Watched dataSource, Map<Thread, ClassLoader> started) throws Exception {
+        Set<Thread> others = Thread.getAllStackTraces().keySet();
         SemaphoreSettings often =
                 TestSettings.defaults().with(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, Duration.ofMillis(100));
         StatementGate gate = new StatementGate(dataSource);
-        try (SemaphoreEngine engine = new SemaphoreEngine(gate, often, List::of, List::of, threads)) {
+        try (SemaphoreEngine engine = new SemaphoreEngine(gate, often)) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             engine.admin().create("s", 3);
             engine.start();
@@ -90,9 +90,15 @@ class ThreadInheritanceIntegrationTests {
                     .release();
             Awaitility.await().atMost(LONG).until(() -> {
                 semaphores.execute(AcquireRequest.of("s"), grant -> ""); // sessions in use are kept for a while
-                return dataSource.seen.keySet().containsAll(KINDS);
+                return dataSource.seen.containsKey("semaphore-keep-alive");
             });
             assertThat(kept.isHeld()).isEqualTo(true);
+            engine.applicationThreads().execute(dataSource::note);
+            Awaitility.await().atMost(LONG).until(() -> dataSource.seen.containsKey("semaphore-application"));
+            Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread ->
+                            !others.contains(thread) && thread.getName().startsWith("semaphore-"))
+                    .forEach(thread -> started.put(thread, thread.getContextClassLoader()));
         } // and what is still held is released by the shutdown
     }
 
@@ -123,20 +129,6 @@ class ThreadInheritanceIntegrationTests {
         /** Of the calling thread, without its number. */
         static String kind() {
             return Thread.currentThread().getName().replaceFirst("-\\d+$", "");
-        }
-    }
-
-    /** Notes of each thread that it makes what it has inherited. */
-    private static final class WatchedThreads extends DaemonThreads {
-
-        private final Map<String, Seen> seen = new ConcurrentHashMap<>();
-
-        @Override
-        public Thread create(String name, Runnable task) {
-            return super.create(name, () -> {
-                seen.put(Seen.kind(), Seen.now());
-                task.run();
-            });
         }
     }
 

@@ -72,7 +72,7 @@ class WithoutHibernateIntegrationTests {
     @Test
     void createsByPatternAndKeepsAlive() {
         PermitGrant kept = semaphores.acquire(
-                AcquireRequest.of("tenant-7").withKeepAlive(true).withTtl(Duration.ofSeconds(2)));
+                AcquireRequest.of("tenant-7").withKeepAlive(true).withTtl(Duration.ofSeconds(3)));
         Awaitility.await("heartbeats and renewals")
                 .pollDelay(LEASE.plusSeconds(1))
                 .atMost(WAIT)

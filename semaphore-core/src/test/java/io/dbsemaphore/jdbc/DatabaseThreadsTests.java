@@ -83,12 +83,11 @@ class DatabaseThreadsTests {
         }
         assertThat(threads.areBusy()).isTrue();
         Future<?> later =
-                threads.schedule(() -> begun.add(3), Duration.ofMillis(50).toNanos());
+                threads.schedule(() -> begun.add(3), Duration.ofMillis(500).toNanos());
         goOn.countDown();
 
-        await().until(() -> begun.size() == 4);
-        assertThat(begun).endsWith(3);
-        assertThat(later.isDone()).isTrue();
+        await().until(later::isDone);
+        assertThat(begun).hasSize(4).endsWith(3);
     }
 
     @Test
@@ -137,13 +136,23 @@ class DatabaseThreadsTests {
         threads.start();
         occupyAll();
         List<String> begun = new CopyOnWriteArrayList<>();
+        CountDownLatch batch = new CountDownLatch(1);
         List<Thread> crowd = IntStream.range(0, 30)
-                .mapToObj(i -> new Thread(() -> threads.call(() -> begun.add("call"))))
+                .mapToObj(i -> new Thread(() -> threads.call(() -> {
+                    begun.add("call");
+                    if (begun.size() > 6) { // another thread has taken the batch, but may not have begun it
+                        waitFor(batch);
+                    }
+                    return "";
+                })))
                 .toList();
         crowd.forEach(Thread::start);
         await("the callers").until(() -> crowd.stream().allMatch(each -> each.getState() == Thread.State.WAITING));
 
-        threads.execute(() -> begun.add("batch"));
+        threads.execute(() -> {
+            begun.add("batch");
+            batch.countDown();
+        });
         goOn.countDown();
 
         await().until(() -> begun.size() == 31);
@@ -156,15 +165,15 @@ class DatabaseThreadsTests {
         for (int i = 0; i < 3; i++) {
             threads.execute(() -> {
                 begun.countDown();
-                awaitGoOn();
+                waitFor(goOn);
             });
         }
         begun.await();
     }
 
-    private void awaitGoOn() {
+    private static void waitFor(CountDownLatch latch) {
         try {
-            boolean unused = goOn.await(20, TimeUnit.SECONDS);
+            boolean unused = latch.await(20, TimeUnit.SECONDS);
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
         }

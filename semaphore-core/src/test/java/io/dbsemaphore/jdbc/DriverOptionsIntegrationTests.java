@@ -50,6 +50,14 @@ class DriverOptionsIntegrationTests {
         accepts("&useServerPrepStmts=true");
     }
 
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void lostCharactersAreRefused() {
+        refuses("&characterEncoding=ISO-8859-1", "characterEncoding=latin1");
+        refuses("&characterEncoding=ISO-8859-1&useServerPrepStmts=true", "characterEncoding=latin1");
+        accepts("&characterEncoding=UTF-8");
+    }
+
     private void refuses(String options, String named) {
         try (HikariDataSource pool = new HikariDataSource(schema.poolConfig(2, withOptions(options)))) {
             assertThatExceptionOfType(UnsupportedDatabaseException.class)

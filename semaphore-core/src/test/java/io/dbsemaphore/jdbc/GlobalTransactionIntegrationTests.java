@@ -57,6 +57,7 @@ class GlobalTransactionIntegrationTests {
     static void start(@TempDir Path logs) throws Exception {
         ATOMIKOS_LOG.setLevel(Level.OFF); // it logs each failed attempt to recover
         System.setProperty("com.atomikos.icatch.log_base_dir", logs.toString());
+        System.setProperty("com.atomikos.icatch.default_jta_timeout", "60000"); // Hibernate is started in one
         schema = TestDatabase.create().migrate();
         schema.jdbc().execute("create table booking (id varchar(36) primary key)");
         MysqlXADataSource connections = new MysqlXADataSource();

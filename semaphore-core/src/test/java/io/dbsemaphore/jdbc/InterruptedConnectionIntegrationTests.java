@@ -77,7 +77,7 @@ class InterruptedConnectionIntegrationTests {
             Awaitility.await().atMost(SOON).until(() -> threadsIn("SessionPool") == POOL_SIZE - 1);
             release = start(() -> node.semaphores().release(id));
 
-            interruptWithin("FutureTask");
+            interruptWithin("Uninterruptibles");
         }
 
         assertThat(Concurrently.get(release)).isEqualTo(new Ended<>(ReleaseOutcome.RELEASED, true));
@@ -94,7 +94,7 @@ class InterruptedConnectionIntegrationTests {
         try (Emptied empty = new Emptied()) {
             release = start(() -> node.semaphores().release(id));
 
-            interruptWithin("FutureTask");
+            interruptWithin("Uninterruptibles");
         }
 
         assertThat(Concurrently.get(release)).isEqualTo(new Ended<>(ReleaseOutcome.RELEASED, true));

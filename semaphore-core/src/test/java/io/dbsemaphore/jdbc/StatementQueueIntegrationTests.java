@@ -145,7 +145,7 @@ class StatementQueueIntegrationTests {
             other.createStatement().executeUpdate("update counted set n = 3 where id = 2");
             Thread committing = new Thread(() -> {
                 try {
-                    Thread.sleep(300);
+                    Thread.sleep(50); // the lock is waited for for a second at most
                     other.createStatement().executeUpdate("insert into counted (id, n, t) values (3, 4, 'c')");
                     other.commit();
                 } catch (SQLException | InterruptedException failure) {

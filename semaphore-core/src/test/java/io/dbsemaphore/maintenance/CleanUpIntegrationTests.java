@@ -92,6 +92,8 @@ class CleanUpIntegrationTests {
                     .add(executed.sql());
             if (executed.sql().equals("commit")) {
                 committed.add(open.remove(executed.connection()));
+            } else if (executed.sql().equals("rollback")) {
+                open.remove(executed.connection());
             }
         });
         return committed;

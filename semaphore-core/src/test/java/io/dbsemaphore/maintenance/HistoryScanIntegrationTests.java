@@ -53,12 +53,12 @@ class HistoryScanIntegrationTests {
                 from numbers a, numbers b where a.n < ?""", name, Instances.ago(AGE), YOUNG / 1000);
         Node holder = instances.first();
         PermitGrant grant = holder.semaphores()
-                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)).withKeepAlive(false));
+                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(5)).withKeepAlive(false));
         holder.gate().clear();
         long before = rowsRead();
         assertThat(instances.second().semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
 
-        await().until(() -> holder.gate().count("capacity_change") > 0);
+        await().atMost(Instances.SOON).until(() -> holder.gate().count("capacity_change") > 0);
         await().during(Duration.ofMillis(500))
                 .until(() -> holder.events().of("lost").isEmpty());
 

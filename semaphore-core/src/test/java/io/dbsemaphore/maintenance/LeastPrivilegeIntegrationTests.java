@@ -10,6 +10,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -103,6 +104,22 @@ class LeastPrivilegeIntegrationTests {
                 .isZero();
     }
 
+    @Test
+    void aGrantThatIsKeptAliveOutlivesAnOrderlyStop() {
+        try (SemaphoreEngine engine = engine()) {
+            engine.admin().create("one", 1);
+            PermitGrant grant = new SemaphoreTemplate(engine.permitManager())
+                    .acquire(AcquireRequest.of("one").withKeepAlive(true).withReleaseAtShutdown(false));
+
+            engine.shutDown();
+
+            assertThat(grant.isHeld()).isTrue();
+            assertThat(count("permit_request where instance is not null and state = 'ACQUIRED'"))
+                    .as("requests of dead instances can be reclaimed")
+                    .isZero();
+        }
+    }
+
     @Slow
     @Test
     void cannotCleanUpWithoutItsGrants() {
@@ -194,7 +211,10 @@ class LeastPrivilegeIntegrationTests {
     }
 
     private SemaphoreEngine engine() {
-        return new SemaphoreEngine(pool, TestSettings.defaults().withPattern("made:*", 3), List::of, List::of);
+        SemaphoreSettings settings = TestSettings.defaults()
+                .withPattern("made:*", 3)
+                .with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1));
+        return new SemaphoreEngine(pool, settings, List::of, List::of);
     }
 
     /** The SQL below this heading, as it stands in the documentation but for the names of database and user. */

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.spi.Liveness;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -16,6 +18,7 @@ import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -108,6 +111,17 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
     }
 
     @Test
+    void worksWhereEachTimeToLiveIsShort() {
+        Node brief = instances.start(Instances.inBatchesOf(800)
+                .with(SemaphoreSettings.DEFAULT_TTL, Duration.ofSeconds(2))
+                .with(SemaphoreSettings.MAX_TTL, Duration.ofSeconds(5)));
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR));
+        instances.expire(id);
+
+        assertThat(brief.maintenance().releaseOrphans()).isEqualTo(1);
+    }
+
+    @Test
     void waitsForABusinessTransactionThatCheckedItsPermits() {
         PermitGrant checked = acquire(AcquireRequest.of(name).withTtl(AN_HOUR));
         String other = instances.externalId();
@@ -175,6 +189,11 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
         Node narrow = instances.start(Instances.inBatchesOf(3));
         String wide = instances.semaphore(9);
         new Backlog(instances).addExpired(List.of(wide), 9);
+        List<String> asked = new CopyOnWriteArrayList<>();
+        narrow.judgeBy(owner -> {
+            asked.add(owner);
+            return Liveness.UNKNOWN;
+        });
         Pause firstBatch = narrow.gate().pauseAfterCommitOf("update permit_request");
         AtomicReference<Thread> thread = new AtomicReference<>();
         Future<Boolean> work = async(() -> {
@@ -183,11 +202,16 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
             return Thread.interrupted();
         });
         firstBatch.awaitReached(SOON);
+        narrow.gate().clear();
         thread.get().interrupt();
         firstBatch.open();
 
         assertThat(get(work)).as("interrupted").isTrue();
         assertThat(instances.held(wide)).isEqualTo(6);
+        assertThat(asked).as("code of the application that was called").isEmpty();
+        assertThat(narrow.gate().statements())
+                .as("further steps")
+                .noneMatch(sql -> sql.contains("semaphore_waiter") || sql.contains("from semaphore_instance"));
         assertThat(instances.held(Instances.MAINTENANCE)).isZero();
     }
 

@@ -9,6 +9,7 @@ import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class PatternCreationIntegrationTests {
 
     private static final Duration LONG = Duration.ofSeconds(60);
+    private static final String INSERT = "insert into semaphore(";
 
     @RegisterExtension
     static final Instances instances = new Instances(patterns(100_000));
@@ -55,11 +57,14 @@ class PatternCreationIntegrationTests {
         List<String> names = names(300);
         first.semaphores().acquire(AcquireRequest.of(prefix + "first")).release();
         first.gate().clear();
+        Pause creation = first.gate().pauseBefore(INSERT);
+        List<CompletableFuture<PermitGrant>> acquiring = acquireAll(first, names);
+        creation.awaitReached(LONG);
 
-        List<PermitGrant> grants = all(acquireAll(first, names));
+        creation.open();
 
-        assertThat(grants).hasSize(300);
-        assertThat(first.gate().count("insert into semaphore("))
+        assertThat(all(acquiring)).hasSize(300);
+        assertThat(first.gate().count(INSERT))
                 .as("statements that insert semaphores")
                 .isBetween(1L, 75L);
         assertThat(created()).isEqualTo(301);

@@ -74,6 +74,12 @@ class ReportsIntegrationTests {
 
         assertThat(owners(name, from, to, 10)).containsExactly("within", "across");
         assertThat(owners(name, from, to, 1)).containsExactly("within");
+        assertThat(owners(name, Instant.MIN, Instant.MAX, 10))
+                .containsExactly("held later", "after", "within", "across", "before");
+        assertThat(owners(name, Instant.parse("-5000-01-01T00:00:00Z"), from, 10))
+                .containsExactly("across", "before");
+        assertThat(owners(name, to, Instant.parse("+20000-01-01T00:00:00Z"), 10))
+                .containsExactly("held later", "after", "across");
         assertThat(owners(name, from.minus(AN_HOUR.multipliedBy(2)), from.minus(AN_HOUR), 10))
                 .isEmpty();
         later.release();

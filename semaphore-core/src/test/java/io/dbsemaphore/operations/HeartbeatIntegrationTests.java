@@ -38,8 +38,7 @@ class HeartbeatIntegrationTests {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(3);
-    private static final Duration DECISION_TIMEOUT =
-            TestSettings.instanceTimeout(INSTANCE_TIMEOUT).get(SemaphoreSettings.DECISION_TIMEOUT);
+    private static final Duration DECISION_TIMEOUT = Duration.ofSeconds(5);
     private static final String HEARTBEAT = "update semaphore_instance";
     private static final String GRANT = "insert into permit_request";
 
@@ -159,7 +158,7 @@ class HeartbeatIntegrationTests {
         PermitGrant grant = acquiring.get(SOON.toSeconds(), TimeUnit.SECONDS);
         assertThat(grant.isHeld()).isFalse();
         assertThat(next.isHeld()).isTrue();
-        assertThat(neighbour.isHeld()).isTrue();
+        Awaitility.await("the neighbour").atMost(SOON).until(neighbour::isHeld);
         Awaitility.await("the loss")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
@@ -222,7 +221,7 @@ class HeartbeatIntegrationTests {
     /** The keep-alive waits for the answer to its heartbeat when the lease lapses. */
     @Test
     void thatHangDelayNoCallerForLongerThanADecisionMayTake() throws Exception {
-        Node node = start();
+        Node node = start(DECISION_TIMEOUT);
         keep(node, node.semaphore(1), HOUR);
         String another = node.semaphore(1);
         Pause heartbeat = node.gate().pauseBefore(HEARTBEAT);
@@ -242,8 +241,16 @@ class HeartbeatIntegrationTests {
         Awaitility.await("the confirmation").atMost(SOON).until(grant::isHeld);
     }
 
+    /** Its callers do not give up while a test stops them. */
     private Node start() {
-        Node node = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT));
+        return start(SOON);
+    }
+
+    private Node start(Duration decisionTimeout) {
+        Node node = Node.on(
+                schema,
+                TestSettings.instanceTimeout(INSTANCE_TIMEOUT)
+                        .with(SemaphoreSettings.DECISION_TIMEOUT, decisionTimeout));
         nodes.add(node);
         return node;
     }

@@ -82,11 +82,12 @@ class KeepAliveIntegrationTests {
             node.semaphores().executeWithoutResult(request, grant -> {
                 hammer.send("hammer " + name + " 9");
                 staysHeld(grant, Duration.ofSeconds(10));
+
+                String[] hammered = hammer.awaitLine("HAMMERED", START).split(" ", -1);
+                assertThat(Integer.parseInt(hammered[1])).as("attempts").isGreaterThan(10);
+                assertThat(hammered[2]).as("grants").isEqualTo("0");
             });
 
-            String[] hammered = hammer.awaitLine("HAMMERED", START).split(" ", -1);
-            assertThat(Integer.parseInt(hammered[1])).as("attempts").isGreaterThan(10);
-            assertThat(hammered[2]).as("grants").isEqualTo("0");
             assertThat(node.events().of("lost")).isEmpty();
             assertThat(SemaphoreRows.held(schema, name)).isZero();
         }
@@ -199,6 +200,7 @@ class KeepAliveIntegrationTests {
                 .singleElement()
                 .asString()
                 .contains(name)
+                .containsPattern("has been held for PT[1-9][\\d.]*S and has reached its maximum")
                 .contains("has ended");
         assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
         Measurement.check(() -> assertThat(late.get()).isLessThanOrEqualTo(Duration.ofMillis(2_500)));

@@ -166,9 +166,11 @@ class ListenerDetailIntegrationTests {
         assertThat(first.release()).isEqualTo(ReleaseOutcome.RELEASED);
 
         assertThat(second).failsWithin(SOON);
-        assertThat(details.retried)
-                .singleElement()
-                .satisfies(told -> assertThat(told).hasRootCause(failure));
+        Awaitility.await("its being told")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(details.retried)
+                        .singleElement()
+                        .satisfies(told -> assertThat(told).hasRootCause(failure)));
         assertThat(SemaphoreRows.held(nodes.schema(), name)).isZero();
     }
 

@@ -12,7 +12,9 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RecordingListener.Event;
+import io.dbsemaphore.testing.node.RowLock;
 import io.dbsemaphore.testing.node.SemaphoreRows;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -136,16 +138,18 @@ class ListenerIntegrationTests {
 
     /** Code of the application that runs where an acquire completes has other threads, which it may block all. */
     @Test
-    void hearsOfALossWhileCompletionsBlock() {
+    void hearsOfALossWhileCompletionsBlock() throws SQLException {
         String name = node.semaphore(1);
         String many = node.semaphore(COMPLETIONS);
         CountDownLatch end = new CountDownLatch(1);
         try {
-            List<CompletableFuture<?>> blocked = Stream.generate(
-                            () -> node.semaphores().acquireAsync(AcquireRequest.of(many)))
-                    .limit(COMPLETIONS)
-                    .<CompletableFuture<?>>map(acquired -> acquired.thenRun(() -> awaitEnd(end)))
-                    .toList();
+            List<CompletableFuture<?>> blocked;
+            try (RowLock untilAllAreThere = RowLock.ofSemaphore(nodes.schema(), many)) {
+                blocked = Stream.generate(() -> node.semaphores().acquireAsync(AcquireRequest.of(many)))
+                        .limit(COMPLETIONS)
+                        .<CompletableFuture<?>>map(acquired -> acquired.thenRun(() -> awaitEnd(end)))
+                        .toList();
+            }
             Awaitility.await("the acquires")
                     .atMost(SOON)
                     .until(() -> SemaphoreRows.held(nodes.schema(), many) == COMPLETIONS);

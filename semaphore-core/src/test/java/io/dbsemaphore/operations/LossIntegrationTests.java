@@ -7,6 +7,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
@@ -14,6 +15,9 @@ import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RecordingListener.Event;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -124,7 +128,7 @@ class LossIntegrationTests {
 
     @Test
     void isToldOnceWhenTheKeepAliveFindsItToo() {
-        PermitGrant grant = acquire(Duration.ofSeconds(3), true);
+        PermitGrant grant = acquire(Duration.ofSeconds(9), true);
         takeAway(grant);
         Pause notRenewed = node.gate().pauseAfter("from permit_request where id in");
         notRenewed.awaitReached(SOON);
@@ -150,6 +154,37 @@ class LossIntegrationTests {
 
         assertThat(found.isHeld()).isFalse();
         assertThat(other.events().of("lost")).isEmpty();
+        assertThat(node.events().of("lost")).isEmpty();
+    }
+
+    /** The database has answered that there is no such grant, just before it is acquired. */
+    @Test
+    void isNotConcludedFromAnAnswerThatIsOlderThanTheGrant() throws Exception {
+        String renewed = UUID.randomUUID().toString();
+        String forced = UUID.randomUUID().toString();
+        Pause renewal = node.gate().pauseAfter("r.external_id in");
+        Future<?> lost = Concurrently.async(() -> {
+            assertLost(() -> node.semaphores().renew(renewed, HOUR));
+            return null;
+        });
+        renewal.awaitReached(SOON);
+        Pause release = node.gate().pauseAfter("r.external_id in");
+        Future<ReleaseOutcome> notFound =
+                Concurrently.async(() -> node.admin().forceRelease(forced, "operator", "a drill"));
+        release.awaitReached(SOON);
+        List<PermitGrant> grants = Stream.of(renewed, forced)
+                .map(id -> node.semaphores()
+                        .acquire(AcquireRequest.of(node.semaphore(1))
+                                .withExternalId(id)
+                                .withKeepAlive(true)))
+                .toList();
+
+        renewal.open();
+        release.open();
+
+        Concurrently.get(lost);
+        assertThat(Concurrently.get(notFound)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(grants).allMatch(PermitGrant::isHeld);
         assertThat(node.events().of("lost")).isEmpty();
     }
 

@@ -109,6 +109,8 @@ class RestartIntegrationTests {
         assertThatExceptionOfType(SemaphoreClosedException.class)
                 .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
                 .withMessageContaining("shutting down");
+        assertThatExceptionOfType(SemaphoreClosedException.class)
+                .isThrownBy(() -> node.maintenance().releaseOrphans());
     }
 
     @Test

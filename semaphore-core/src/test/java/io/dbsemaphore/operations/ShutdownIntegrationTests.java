@@ -23,12 +23,14 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -113,20 +115,28 @@ class ShutdownIntegrationTests {
     void releasesWhatWorkHoldsThatDoesNotEnd() throws Exception {
         Node node = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20), Duration.ofSeconds(1)));
         String name = node.semaphore(1);
+        AtomicReference<String> externalId = new AtomicReference<>();
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
         Future<Boolean> work = Concurrently.async(
                 "work",
                 () -> node.semaphores().execute(AcquireRequest.of(name).withTtl(HOUR), grant -> {
+                    externalId.set(grant.externalId());
                     begun.countDown();
                     finish.await(60, TimeUnit.SECONDS);
                     return grant.isHeld();
                 }));
         assertThat(begun.await(SOON.toSeconds(), TimeUnit.SECONDS)).as("begun").isTrue();
 
-        close(node).get(10, TimeUnit.SECONDS);
+        List<String> messages = messagesWhile(() -> close(node).get(10, TimeUnit.SECONDS));
 
         assertThat(SemaphoreRows.held(schema, name)).isZero();
+        assertThat(messages)
+                .filteredOn(message -> message.contains("still held at shutdown"))
+                .singleElement()
+                .asString()
+                .startsWith("WARN Released 1 grant(s)")
+                .contains(externalId.get(), name, "no longer limited", "semaphore.shutdown-timeout");
         finish.countDown();
         assertThat(work.get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .as("held after its instance has ended")
@@ -138,11 +148,11 @@ class ShutdownIntegrationTests {
         Node node = Node.on(schema, SETTINGS);
         String name = node.semaphore(1);
         node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
+        node.gate().clear();
         Future<PermitGrant> waiting = Concurrently.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))));
-        node.gate().clear();
-        Awaitility.await("a try").atMost(SOON).until(() -> node.gate().count("from semaphore s") > 0);
+        Awaitility.await("a try").atMost(SOON).until(() -> node.gate().count("insert into semaphore_waiter") > 0);
 
         close(node).get(15, TimeUnit.SECONDS);
 
@@ -220,12 +230,8 @@ class ShutdownIntegrationTests {
         PermitGrant checked = node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine");
-        log.start();
-        logger.addAppender(log);
 
-        node.transaction().executeWithoutResult(status -> {
+        List<String> messages = messagesWhile(() -> node.transaction().execute(status -> {
             node.semaphores().requireHeld(checked);
             try {
                 close(node).get(40, TimeUnit.SECONDS);
@@ -234,14 +240,31 @@ class ShutdownIntegrationTests {
             }
 
             assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
-        });
+            return true;
+        }));
 
-        logger.detachAppender(log);
-        assertThat(List.copyOf(log.list).stream().map(ILoggingEvent::getFormattedMessage))
+        assertThat(messages)
                 .filteredOn(message -> message.contains("could not be released"))
                 .singleElement()
                 .asString()
-                .startsWith("1 grant(s)");
+                .startsWith("WARN 1 grant(s)");
+        assertThat(messages)
+                .noneMatch(message -> message.contains("still held at shutdown")); // nobody is known to work
+    }
+
+    private static List<String> messagesWhile(Callable<?> action) throws Exception {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine");
+        log.start();
+        logger.addAppender(log);
+        try {
+            Object unused = action.call();
+        } finally {
+            logger.detachAppender(log);
+        }
+        return List.copyOf(log.list).stream()
+                .map(event -> event.getLevel() + " " + event.getFormattedMessage())
+                .toList();
     }
 
     /** Other instances would wait for the heartbeats of an instance that has ended. */

@@ -14,6 +14,7 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RowLock;
+import java.sql.SQLTransientException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,6 +74,24 @@ class UndisturbedKeepAliveIntegrationTests {
         assertThat(node.events().of("lost")).isEmpty();
         assertThat(other.admin().forceRelease(checked.externalId(), "operator", "a drill"))
                 .isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** Its release by another process is looked up when its TTL has passed. */
+    @Test
+    void whileItCannotBeToldWhatBecameOfAnExpiredGrant() {
+        PermitGrant expired =
+                node.semaphores().acquire(AcquireRequest.of(node.semaphore(1)).withTtl(Duration.ofSeconds(1)));
+        other.semaphores().release(expired.externalId());
+        String lookUp = "external_id, changed_at from";
+        for (int look = 0; look < 1_000; look++) {
+            node.gate().failAfter(lookUp, new SQLTransientException("locked"));
+        }
+        KeptGrants kept = KeptGrants.of(node, 1, TTL);
+
+        kept.stayHeldFor(LONGER_THAN_THE_TTL);
+
+        assertThat(node.gate().count(lookUp)).isPositive();
+        assertThat(node.events().of("lost")).isEmpty();
     }
 
     @Slow

@@ -69,6 +69,20 @@ class ChangelogIntegrationTests {
         }
     }
 
+    /** An environment variable is a parameter of each changelog, too, and the property of a host's changelog is one by default. */
+    @Test
+    void usesNoParameterOfTheHost() {
+        List<Map<String, Object>> checksums = changeSets();
+        try (TestDatabase.Schema hosted = TestDatabase.create()) {
+            hosted.runChangelog(Map.of("key", "char(3)", "state", "int", "text", "int", "instant", "date"));
+            database.runChangelog(Map.of("key", "char(3)", "state", "int", "text", "int", "instant", "date"));
+
+            assertThatCode(() -> new TableRows(hosted).insertSemaphore("longer than three", 1))
+                    .doesNotThrowAnyException();
+        }
+        assertThat(changeSets()).isEqualTo(checksums);
+    }
+
     @Test
     void standsBesideTheSameTablesWithAnotherPrefix() {
         try (TestDatabase.Schema prefixed = TestDatabase.create()) {

@@ -19,7 +19,10 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -28,6 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.jdbc.core.RowCallbackHandler;
 
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KeepAliveTransactionIntegrationTests {
@@ -60,7 +64,7 @@ class KeepAliveTransactionIntegrationTests {
 
     @AfterEach
     void close() {
-        persistence.close();
+        persistence.unit().close();
         connections.close();
     }
 
@@ -73,7 +77,7 @@ class KeepAliveTransactionIntegrationTests {
         schema.jdbc().execute("analyze permit_request"); // as autovacuum does: without it no index is used
         Set<Long> held = new HashSet<>();
 
-        persistence.holds().renew(ids, outcome -> {
+        persistence.holds().renew(forAnHour(ids), outcome -> {
             held.addAll(outcome.held());
             assertThat(outcome.lost()).isEmpty();
         });
@@ -105,7 +109,7 @@ class KeepAliveTransactionIntegrationTests {
         insert(List.of(100_001L), now.plusMinutes(1));
         insert(List.of(100_002L), now.minusMinutes(1));
 
-        persistence.holds().renew(List.of(100_001L, 100_002L, 100_003L), outcome -> {
+        persistence.holds().renew(forAnHour(List.of(100_001L, 100_002L, 100_003L)), outcome -> {
             assertThat(outcome.held()).containsExactly(100_001L);
             assertThat(outcome.lost()).containsExactly(100_002L, 100_003L);
         });
@@ -117,6 +121,37 @@ class KeepAliveTransactionIntegrationTests {
         assertThat(count("id = 100002 and renewed_at > created_at"))
                 .as("lost requests are not renewed")
                 .isZero();
+    }
+
+    /** Several times in each statement, which are more than 500 in all; each time to live in the table is an hour. */
+    @Test
+    void renewsEachForItsOwnTimeAndShortensNone() {
+        List<Long> ids = LongStream.rangeClosed(300_001, 300_600).boxed().toList();
+        insert(ids, now.plusMinutes(1));
+        insert(List.of(300_601L), now.plusMinutes(30));
+        Map<Long, Long> millis = new TreeMap<>(Map.of(300_601L, 1_000L));
+        ids.forEach(id -> millis.put(id, Duration.ofMinutes(10 + id % 7).toMillis()));
+        Set<Long> held = new HashSet<>();
+
+        persistence.holds().renew(millis, outcome -> {
+            held.addAll(outcome.held());
+            assertThat(outcome.lost()).isEmpty();
+        });
+
+        assertThat(held).isEqualTo(millis.keySet());
+        schema.jdbc()
+                .query(
+                        "select id, renewed_at, expires_at from permit_request where id between 300001 and 300600",
+                        (RowCallbackHandler) row -> assertThat(Duration.between(
+                                        row.getObject(2, LocalDateTime.class), row.getObject(3, LocalDateTime.class)))
+                                .isCloseTo(Duration.ofMinutes(10 + row.getLong(1) % 7), Duration.ofSeconds(5)));
+        assertThat(count("id = 300601 and renewed_at = created_at"))
+                .as("ends later already")
+                .isEqualTo(1);
+    }
+
+    private static Map<Long, Long> forAnHour(List<Long> ids) {
+        return ids.stream().collect(Collectors.toMap(id -> id, id -> 3_600_000L));
     }
 
     private void insert(List<Long> ids, LocalDateTime expiry) {

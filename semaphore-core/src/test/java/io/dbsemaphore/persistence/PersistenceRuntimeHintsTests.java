@@ -14,6 +14,7 @@ import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
@@ -73,12 +74,12 @@ class PersistenceRuntimeHintsTests {
         assertThat(repositories).isNotEmpty();
 
         try (Sessions library = library();
-                SemaphorePersistence unit =
-                        SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)) {
-            Set<Class<?>> proxies = new ShortTransaction(library, unit.unit()).executeWithRepositories(() -> {
+                PersistenceUnit unit = SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)
+                        .unit()) {
+            Set<Class<?>> proxies = new ShortTransaction(library, unit).executeWithRepositories(() -> {
                 Set<Class<?>> made = new HashSet<>();
-                repositories.forEach(repository ->
-                        made.add(unit.unit().repository(repository).get().getClass()));
+                repositories.forEach(
+                        repository -> made.add(unit.repository(repository).get().getClass()));
                 TransactionSynchronizationManager.getResourceMap().keySet().stream()
                         .filter(SessionFactory.class::isInstance)
                         .forEach(factory ->

@@ -29,6 +29,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,7 +61,7 @@ class PiggybackedReleaseIntegrationTests {
 
     @AfterEach
     void close() {
-        persistence.close();
+        persistence.unit().close();
         connections.close();
         schema.close();
     }
@@ -107,7 +108,7 @@ class PiggybackedReleaseIntegrationTests {
                 statement.executeUpdate("update permit_request set owner = 'renewed' where id = " + held.requestId());
             }
             result = Concurrently.async(() -> grant(acquire("a", false), releaseOf(held)));
-            Thread.sleep(300);
+            assertThat(result).failsWithin(Duration.ofMillis(100)).withThrowableOfType(TimeoutException.class);
             renewal.commit();
         }
 

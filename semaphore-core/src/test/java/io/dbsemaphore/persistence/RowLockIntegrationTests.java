@@ -261,7 +261,7 @@ class RowLockIntegrationTests {
 
         @Override
         public void close() {
-            persistence.close();
+            persistence.unit().close();
             connections.close();
             pool.close();
         }

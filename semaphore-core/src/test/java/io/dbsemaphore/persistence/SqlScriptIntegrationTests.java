@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.engine.SemaphoreEngine;
-import io.dbsemaphore.persistence.unit.TablePrefix;
+import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -114,7 +114,7 @@ class SqlScriptIntegrationTests {
         try {
             String script =
                     new ClassPathResource(ChangelogScript.location(kind)).getContentAsString(StandardCharsets.UTF_8);
-            return TablePrefix.addTo(script, prefix).getBytes(StandardCharsets.UTF_8);
+            return Sql.withPrefix(script, prefix).getBytes(StandardCharsets.UTF_8);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
@@ -13,15 +12,11 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.jdbc.Database;
-import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,23 +42,18 @@ class StatementPlansIntegrationTests {
     private final Schema schema = TestDatabase.create().migrate();
     private final HikariDataSource pool = schema.newPool(2);
     private final SentStatements statements = new SentStatements(pool);
-    private Sessions connections;
-    private SemaphorePersistence persistence;
+    private OpenPersistence persistence;
 
     @BeforeEach
     void open() throws SQLException {
-        Duration limit = Duration.ofSeconds(5);
-        Database database = Database.of(pool);
-        connections =
-                new Sessions(statements, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
-        persistence = SemaphorePersistence.open(connections, database, "", limit, null);
-        IntStream.range(0, SEMAPHORES).forEach(i -> persistence.admin().create("s" + i, 4));
+        persistence = OpenPersistence.on(statements);
+        IntStream.range(0, SEMAPHORES)
+                .forEach(i -> persistence.transactions().admin().create("s" + i, 4));
     }
 
     @AfterEach
     void close() {
         persistence.close();
-        connections.close();
         schema.close();
     }
 
@@ -112,8 +102,10 @@ class StatementPlansIntegrationTests {
                         UUID.randomUUID().toString(), false, true, Map.of("s" + i, 1), false, null, "test", null)))
                 .toList();
         LocalQueues queues = new LocalQueues(0, "test", name -> false);
-        BatchResult result =
-                persistence.batches().grant(() -> new GrantBatch(acquires, Set.of(), new TreeMap<>(), queues));
+        BatchResult result = persistence
+                .transactions()
+                .batches()
+                .grant(() -> new GrantBatch(acquires, Set.of(), new TreeMap<>(), queues));
         return result.outcomes().stream()
                 .map(outcome -> ((GrantOutcome.Granted) outcome).grant())
                 .toList();
@@ -124,6 +116,11 @@ class StatementPlansIntegrationTests {
         grants.forEach(grant -> permitIds.put(
                 grant.requestId(),
                 grant.permits().stream().map(StoredPermit::id).toList()));
-        return persistence.batches().release(permitIds, false, false).released().keySet();
+        return persistence
+                .transactions()
+                .batches()
+                .release(permitIds, false, false)
+                .released()
+                .keySet();
     }
 }

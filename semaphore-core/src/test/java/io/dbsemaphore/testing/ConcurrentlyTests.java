@@ -47,7 +47,7 @@ class ConcurrentlyTests {
     void failsAtTheDeadlineAndShowsWhereTasksAre() {
         CountDownLatch never = new CountDownLatch(1);
 
-        assertThatThrownBy(() -> Concurrently.run(2, Duration.ofMillis(100), index -> {
+        assertThatThrownBy(() -> Concurrently.run(2, Duration.ofSeconds(1), index -> {
                     if (index == 1) {
                         never.await();
                     }

@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +26,12 @@ import org.springframework.dao.CannotAcquireLockException;
  * available; then it is ready again. It ends when it is decided or cancelled ({@link Stage#DONE}).
  *
  * <p>The wait for permits ends at the {@linkplain #deadline deadline}, when the caller leaves, or when the engine stops ({@link #endWait});
- * from then on the caller waits for the decision only. The queue learns of it a moment later, under its lock ({@link #isWillingToWait}), and
- * does not let the acquire wait for permits any more. When its caller has awaited the decision for long enough, the acquire is taken out of
+ * from then on the caller waits for the decision only. When it has awaited the decision for long enough, the acquire is taken out of
  * the queue, and answered. One that is being written stays in its batch. It is first {@linkplain #isCancelled cancelled}, so that it is not
  * tried again unless its commit is not answered, and half a second later {@linkplain #isAbandoned abandoned}: its caller is answered, and a grant is undone.
  *
  * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is changed under the lock of the
- * {@link WorkQueue}, except for the end of the wait. {@link AcquireDeadlines} reads fields without the lock, after it has asked the queue about the acquire.
+ * {@link WorkQueue}. {@link AcquireDeadlines} reads fields without the lock, after it has asked the queue about the acquire.
  */
 public final class Acquire extends AcquireState {
 
@@ -84,8 +82,6 @@ public final class Acquire extends AcquireState {
     private final Set<String> names;
 
     private final QueueClock clock;
-    private final Deadline callDeadline;
-    private final boolean hasWaitTime;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
     /** The number of permits it waits for, for each semaphore in whose wait queue it is. */
     private final Map<String, Long> queuedFor = new HashMap<>();
@@ -93,7 +89,6 @@ public final class Acquire extends AcquireState {
     private volatile long queuedAt;
     private volatile long triedSince;
     private volatile Deadline deadline;
-    private volatile boolean waitOver;
     private long ticket;
     private Stage stage = Stage.DONE;
     private volatile int attempts;
@@ -107,41 +102,26 @@ public final class Acquire extends AcquireState {
     private volatile @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
     private volatile List<PermitShortage> lastShortages = List.of();
-    private @Nullable Runnable decision;
 
     /** Begins an acquire, which waits for permits as long as its request says. */
     public Acquire(Call call, AcquireCommand command) {
-        this(
-                call,
-                command,
-                !call.waitTime().isZero(),
-                Deadline.after(call.startedAt(), call.waitTime()),
-                QueueClock.SYSTEM);
+        this(call, command, QueueClock.SYSTEM);
     }
 
-    /**
-     * Begins an acquire.
-     *
-     * @param waits whether the caller waits for permits at all
-     * @param deadline when the wait ends
-     */
-    Acquire(Call call, AcquireCommand command, boolean waits, Deadline deadline, QueueClock clock) {
+    Acquire(Call call, AcquireCommand command, QueueClock clock) {
         super(command);
         this.call = call;
         this.names = Set.copyOf(command.permits().keySet());
-        this.callDeadline = deadline;
-        this.deadline = deadline;
+        this.deadline = callDeadline();
         this.clock = clock;
         setQueuedAt(clock.now());
         this.notBefore = clock.in(Duration.ZERO);
-        this.hasWaitTime = waits;
-        this.waitOver = !waits;
-        setWillingToWait(waits);
+        setWillingToWait(hasWaitTime());
     }
 
     /** The same call once more, after an answer that the caller does not get. It keeps its place and its deadline. */
     public Acquire again() {
-        Acquire again = new Acquire(call, command(), hasWaitTime, callDeadline, clock);
+        Acquire again = new Acquire(call, command(), clock);
         again.continueFrom(this);
         again.lastShortages = lastShortages;
         return again;
@@ -174,7 +154,7 @@ public final class Acquire extends AcquireState {
 
     /** When the wait time of the call ends; for a caller without a wait time, when it began. */
     public Deadline callDeadline() {
-        return callDeadline;
+        return Deadline.after(call.startedAt(), call.waitTime());
     }
 
     /** When the wait ends, or ended: with the wait time, or before, when the caller has left. */
@@ -183,19 +163,18 @@ public final class Acquire extends AcquireState {
     }
 
     public boolean hasWaitTime() {
-        return hasWaitTime;
+        return !call.waitTime().isZero();
     }
 
-    boolean isWaitOver() {
-        return waitOver;
-    }
-
-    /** Ends the wait for permits: from now on the caller waits for the decision only. */
+    /**
+     * Ends the wait for permits: from now on the caller waits for the decision only. The deadline is set first, since it is read without
+     * the lock.
+     */
     void endWait() {
-        waitOver = true;
         if (!clock.isPassed(deadline)) {
             deadline = clock.in(Duration.ZERO);
         }
+        setWillingToWait(false);
     }
 
     /**
@@ -204,27 +183,6 @@ public final class Acquire extends AcquireState {
      */
     public CompletableFuture<Answer> answer() {
         return answer;
-    }
-
-    /** Sets the outcome, which {@link #complete} passes to the caller. */
-    void decide(Answer outcome) {
-        moveTo(Stage.DONE);
-        decision = () -> answer.complete(outcome);
-    }
-
-    /** Sets the failure, which {@link #complete} passes to the caller. */
-    void decide(RuntimeException failure) {
-        moveTo(Stage.DONE);
-        decision = () -> answer.completeExceptionally(failure);
-    }
-
-    boolean isDecided() {
-        return decision != null;
-    }
-
-    /** Completes the answer of a decided acquire. Not to be called under the lock, which woken callers would contend for. */
-    void complete() {
-        Objects.requireNonNull(decision, "Not decided").run();
     }
 
     Map<String, Long> queuedFor() {

@@ -100,29 +100,20 @@ final class AcquireDeadlines {
         }
     }
 
-    /**
-     * Ends the wait of a caller that no longer wants the permits.
-     *
-     * @return true when nothing was decided, and nothing is held; otherwise an answer follows
-     */
-    boolean cancel(Acquire acquire) {
-        boolean unknown = acquire.isOutcomeUnknown();
-        acquire.endWait();
-        if (unknown) { // the outcome is determined first
+    /** Ends the wait of a caller that no longer wants the permits. Unless it is withdrawn, its answer follows. */
+    void cancel(Acquire acquire) {
+        if (acquire.isOutcomeUnknown()) { // the outcome is determined first
             queue.tryOnceMore(acquire);
             onChange.run();
-            return false;
+        } else if (queue.cancel(acquire)) {
+            if (acquire.isOutcomeUnknown()) {
+                answer(acquire);
+            } else {
+                onChange.run();
+                fail(acquire, new CancellationException());
+            }
         }
-        if (!queue.cancel(acquire)) {
-            return false;
-        }
-        if (acquire.isOutcomeUnknown()) {
-            answer(acquire);
-            return false;
-        }
-        onChange.run();
-        acquire.answer().completeExceptionally(new CancellationException());
-        return true;
+        schedule(acquire);
     }
 
     /**
@@ -135,11 +126,10 @@ final class AcquireDeadlines {
             return 0;
         }
         long now = clock.now();
-        if (!acquire.isWaitOver()) {
+        if (acquire.isWillingToWait()) {
             if (acquire.deadline().remainingNanos(now) > 0) {
                 return acquire.deadline().remainingNanos(now);
             }
-            acquire.endWait();
             queue.tryOnceMore(acquire);
             onChange.run();
         }

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>Polls run on a thread of the database, one at a time. They stop when no caller waits and the other instances know of all that have
  * left. From {@link #stop} on a poll only deletes the records of this instance.
  */
-final class AvailabilityPoller implements AutoCloseable {
+final class AvailabilityPoller {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
 
@@ -49,7 +49,6 @@ final class AvailabilityPoller implements AutoCloseable {
     private @Nullable ScheduledFuture<?> next;
     private boolean underWay;
     private boolean again;
-    private boolean closed;
     /** The number of intervals of the back-off that were used since it was reset. */
     private int polls;
 
@@ -77,12 +76,15 @@ final class AvailabilityPoller implements AutoCloseable {
     /** Starts the thread that receives notifications. */
     void start(DaemonThreads factory) {
         if (listener != null) {
-            factory.start("semaphore-listener", listener);
+            factory.create("semaphore-listener", listener).start();
         }
     }
 
-    /** Starts polling if idle: a caller has begun to wait, or has left and the other instances must be told. */
+    /** Starts polling if idle and a caller waits, or has left and the other instances, which withhold permits for it, must be told. */
     void begin() {
+        if (!queue.needsPolls()) {
+            return;
+        }
         synchronized (this) {
             if (stopped) { // a batch that was in flight may have told others of a caller
                 pollWithin(0);
@@ -110,7 +112,7 @@ final class AvailabilityPoller implements AutoCloseable {
             woken.run();
         }
         if (release.isPollDue()) {
-            pollWithin(soonest.remainingNanos());
+            pollWithin(Math.max(0, soonest.remainingNanos())); // one that is overdue keeps its position
         }
     }
 
@@ -125,7 +127,7 @@ final class AvailabilityPoller implements AutoCloseable {
     private synchronized void pollWithin(long nanos) {
         if (underWay) {
             again = true;
-        } else if (!closed && (next == null || next.getDelay(TimeUnit.NANOSECONDS) > nanos)) {
+        } else if (next == null || next.getDelay(TimeUnit.NANOSECONDS) > nanos) {
             if (next != null) {
                 next.cancel(false);
             }
@@ -151,15 +153,6 @@ final class AvailabilityPoller implements AutoCloseable {
         }
         if (listener != null) {
             listener.close();
-        }
-    }
-
-    /** Stops further polls. */
-    @Override
-    public synchronized void close() {
-        closed = true;
-        if (next != null) {
-            next.cancel(false);
         }
     }
 
@@ -218,8 +211,7 @@ final class AvailabilityPoller implements AutoCloseable {
         long asOf = System.nanoTime();
         Map<String, RemainingAvailability> polled =
                 availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
-        boolean anyWoken = queue.recordPoll(polled, asOf);
-        signalIf(queue.takeGrantedElsewhere() || anyWoken);
+        signalIf(queue.recordPoll(polled, asOf));
         if (nextForOrphans.isPassed()) { // after the signal: this transaction may take long, or fail
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
             signalIf(availabilityTransactions.isReclaimable(names) && queue.tryFirst(names));

@@ -3,8 +3,6 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.LocalQueues;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,16 +31,6 @@ record Batch(
 
     /** A batch that takes longer than this is stalled: acquires that it blocks do not reserve their turn any more. */
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
-
-    Batch(
-            boolean isOfReleases,
-            List<Acquire> members,
-            Set<String> names,
-            Set<String> awaited,
-            LocalQueues queues,
-            long startedAt) {
-        this(isOfReleases, members, new ArrayList<>(), names, awaited, queues, startedAt, new HashMap<>());
-    }
 
     /** Whether the transaction may block on a row lock. */
     boolean isWaiting() {

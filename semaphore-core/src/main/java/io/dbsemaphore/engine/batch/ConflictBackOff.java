@@ -18,7 +18,10 @@ import java.util.Map;
  * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a contested semaphore
  * for a time slice leaves it to others for as long.
  *
- * <p>Has no effect without conflicts. Guarded by the lock of the {@link WorkQueue}.
+ * <p>A semaphore whose row another transaction has locked pauses briefly, too: if its callers paused one by one, later ones could
+ * overtake them.
+ *
+ * <p>Has no effect without conflicts and locked rows. Guarded by the lock of the {@link WorkQueue}.
  *
  * @see <a href="https://doi.org/10.1109/LCN.1994.386597">Ramakrishnan and Yang, The Ethernet Capture Effect: Analysis and
  *     Solution, 1994</a>
@@ -28,6 +31,8 @@ final class ConflictBackOff {
 
     /** Up to 10, 20 and 40 ms. */
     private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(20), 1);
+
+    private static final long LOCKED = Duration.ofMillis(2).toNanos();
 
     private static final long SLICE = Duration.ofMillis(50).toNanos();
 
@@ -48,7 +53,9 @@ final class ConflictBackOff {
         private long pausedUntil;
 
         private Contested(long now) {
+            conflictAt = now - CONTESTED - 1; // there was none yet
             grantedAt = now - SLICE;
+            pausedUntil = now;
         }
 
         private boolean isPaused(long now) {
@@ -73,7 +80,7 @@ final class ConflictBackOff {
     /** Records that a batch was rolled back in favor of another transaction. Its semaphores pause until the same instant. */
     void conflict(Collection<String> names) {
         long now = clock.now();
-        contested.values().removeIf(state -> state.isOver(now));
+        removeFormer(now);
         int inARow = 0;
         List<Contested> states = new ArrayList<>();
         for (String name : names) {
@@ -84,6 +91,20 @@ final class ConflictBackOff {
         }
         long until = now + PAUSES.after(inARow, clock::random).toNanos();
         states.forEach(state -> state.pausedUntil = until);
+    }
+
+    /** Records that another transaction had locked the row of a semaphore again. It pauses for 2 to 20 ms. */
+    void locked(String name) {
+        long now = clock.now();
+        removeFormer(now);
+        Contested state = contested.computeIfAbsent(name, each -> new Contested(now));
+        if (!state.isPaused(now)) {
+            state.pausedUntil = now + LOCKED + clock.random(9 * LOCKED);
+        }
+    }
+
+    private void removeFormer(long now) {
+        contested.values().removeIf(state -> state.isOver(now) && !state.isPaused(now));
     }
 
     /** Records what a batch of this instance has committed. */

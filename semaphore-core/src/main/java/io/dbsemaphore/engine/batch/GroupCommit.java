@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -26,22 +25,17 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Acquires and releases in batches, as a group commit: a caller queues its acquire or release, and waits for the answer or continues;
  * a thread takes what is queued and executes it in one transaction. A lone caller is served at once. When many callers acquire
  * repeatedly, a batch may be {@linkplain GroupCommitDelay delayed} briefly so that the callers of the previous one can join it.
  */
-public final class GroupCommit implements AutoCloseable {
-
-    private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
+public final class GroupCommit {
 
     private static final Duration MAX_DELAY = Duration.ofMillis(1);
 
     private final Collaborators with;
-    private final BatchLimits limits;
     private final AcquireDeadlines deadlines;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay delay = new GroupCommitDelay(MAX_DELAY);
@@ -81,13 +75,12 @@ public final class GroupCommit implements AutoCloseable {
      */
     public GroupCommit(Collaborators with, BatchLimits limits, boolean certifiesWrites) {
         this.with = with;
-        this.limits = limits;
         queue = new WorkQueue(limits, certifiesWrites, with.nobody(), QueueClock.SYSTEM);
-        deadlines = new AcquireDeadlines(
-                queue, with.background(), limits.decisionTimeout(), this::changed, with.scheduler(), QueueClock.SYSTEM);
-        poller = new AvailabilityPoller(queue, with.availability(), with.database(), with.channel(), this::signal);
         grants = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToWork, this::grant);
         releases = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToReleases, this::release);
+        deadlines = new AcquireDeadlines(
+                queue, with.background(), limits.decisionTimeout(), this::changed, with.scheduler(), QueueClock.SYSTEM);
+        poller = new AvailabilityPoller(queue, with.availability(), with.database(), with.channel(), grants::signal);
     }
 
     /** Starts to listen for notifications of other instances, if there are any. */
@@ -95,13 +88,9 @@ public final class GroupCommit implements AutoCloseable {
         poller.start(with.threads());
     }
 
-    private void signal() {
-        grants.signal();
-    }
-
     private void changed() {
-        signal();
-        beginPolls();
+        grants.signal();
+        poller.begin();
     }
 
     /**
@@ -111,31 +100,20 @@ public final class GroupCommit implements AutoCloseable {
      * failure of the acquire. After a failure permits may be held only if the {@linkplain Acquire#isOutcomeUnknown() outcome is unknown}.
      */
     public void submit(Acquire acquire) {
-        enqueue(acquire);
-        deadlines.schedule(acquire);
-    }
-
-    private void enqueue(Acquire acquire) {
         boolean isTried = queue.add(acquire);
         delay.arrived();
         if (isTried) {
-            signal();
+            grants.signal();
         } else {
             with.observer().waiting(acquire.names());
         }
+        deadlines.schedule(acquire);
     }
 
     /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
     public void cancel(Acquire acquire) {
-        if (!acquire.answer().isDone() && !deadlines.cancel(acquire)) {
-            deadlines.schedule(acquire);
-        }
-    }
-
-    /** Callers may wait, or no longer wait. The poller tells the other instances, which would otherwise withhold permits for them. */
-    private void beginPolls() {
-        if (queue.needsPolls()) {
-            poller.begin();
+        if (!acquire.answer().isDone()) {
+            deadlines.cancel(acquire);
         }
     }
 
@@ -146,7 +124,7 @@ public final class GroupCommit implements AutoCloseable {
      *     queue
      */
     public Release release(StoredGrant grant, BooleanSupplier maybeLost) {
-        return submit(new Release(grant, maybeLost, limits.lockWait(), QueueClock.SYSTEM));
+        return submit(new Release(grant, maybeLost, QueueClock.SYSTEM));
     }
 
     /** Begins once more with a release that has failed. An attempt before may have released the grant. */
@@ -157,7 +135,7 @@ public final class GroupCommit implements AutoCloseable {
     private Release submit(Release release) {
         if (queue.add(release)) {
             delay.arrived();
-            signal();
+            grants.signal();
         } else {
             releases.signal();
         }
@@ -178,7 +156,7 @@ public final class GroupCommit implements AutoCloseable {
         if (result != null) { // a later failure does not concern the transaction: the batch is settled once
             attempt.committed(result);
         }
-        beginPolls();
+        poller.begin();
         Batch batch = attempt.batch;
         if (batch != null) {
             with.observer().waiting(batch.names());
@@ -205,7 +183,7 @@ public final class GroupCommit implements AutoCloseable {
             Batch taken = queue.take(withKeptAlive);
             batch = taken;
             if (queue.nanosToWork() < Long.MAX_VALUE) { // what this batch leaves can begin beside it if it takes long
-                signal();
+                grants.signal();
             }
             return taken.forTransaction();
         }
@@ -244,36 +222,35 @@ public final class GroupCommit implements AutoCloseable {
         Settlement.Result settled = queue.finish(batch, result, 0);
         answer(settled);
         if (settled.woken()) {
-            signal();
+            grants.signal();
         }
     }
 
     private void failed(Batch batch, Throwable failure, boolean reached) {
-        answer(queue.finishFailed(batch, failure, reached));
-        tellRetried(batch, failure);
+        Settlement.Result settled = queue.finishFailed(batch, failure, reached);
+        boolean repeated = !settled.releases().keySet().containsAll(batch.releases())
+                || batch.members().stream()
+                        .anyMatch(acquire -> !settled.acquires().containsKey(acquire)
+                                && !acquire.answer().isDone());
+        answer(settled);
+        if (repeated) { // as of the failure: the repetition may have succeeded by now
+            with.retryListenerThreads() // a release by a listener would wait for the batch that tells of its failure
+                    .execute(() -> with.listeners()
+                            .tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
+        }
     }
 
     private void answer(Settlement.Result settled) {
-        settled.releases().forEach(Release::complete);
-        settled.acquires().forEach(acquire -> {
+        settled.releases().values().forEach(Runnable::run);
+        settled.acquires().values().forEach(answer -> {
             delay.answered(1);
-            acquire.complete();
+            answer.run();
         });
         settled.toUndo().forEach(acquire -> {
             var unused = with.background().undo(acquire);
         });
         if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed ones that are tried again
             releases.signal();
-        }
-    }
-
-    private void tellRetried(Batch batch, Throwable failure) {
-        if (batch.members().stream().anyMatch(acquire -> !acquire.answer().isDone())
-                || batch.releases().stream()
-                        .anyMatch(release -> !release.answer().isDone())) {
-            with.retryListenerThreads() // a release by a listener would wait for the batch that tells of its failure
-                    .execute(() -> with.listeners()
-                            .tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
         }
     }
 
@@ -297,18 +274,14 @@ public final class GroupCommit implements AutoCloseable {
         return queue.isAwaited(name);
     }
 
-    /** Hands released permits over by {@link WorkQueue#handOver}, and completes the acquire that got them. */
+    /** Hands released permits over by {@link WorkQueue#handOver}, and answers the acquire that got them. */
     public HandoverOutcome handOver(ReuseTerms terms, Acquire.Answer answer) {
-        WorkQueue.HandoverResult result = queue.handOver(terms, answer);
-        try {
-            if (result.acquire() != null) {
-                result.acquire().complete();
-            }
-            if (result.woken()) {
-                signal();
-            }
-        } catch (Throwable failure) { // the permits have a new owner already
-            UnexpectedErrors.log(log, "The wake-up of callers", failure);
+        WorkQueue.HandoverResult result = queue.handOver(terms);
+        if (result.acquire() != null) {
+            boolean unused = result.acquire().answer().complete(answer);
+        }
+        if (result.woken()) {
+            grants.signal();
         }
         return result.outcome();
     }
@@ -320,23 +293,12 @@ public final class GroupCommit implements AutoCloseable {
 
     /**
      * Ends every wait with a {@link SemaphoreClosedException}. What is being decided gets its answer within the decision timeout. Grants are
-     * still released.
+     * still released, also those whose release is submitted later.
      */
     public void stopAcquires() {
         List<Acquire> waiting = queue.close();
-        queue.inFlight().forEach(acquire -> {
-            acquire.endWait();
-            deadlines.schedule(acquire);
-        });
+        queue.inFlight().forEach(deadlines::schedule);
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.stop(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
-    }
-
-    /**
-     * To be called after {@link #stopAcquires}. Releases that are submitted later are still done.
-     */
-    @Override
-    public void close() {
-        poller.close();
     }
 }

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The time and the randomness of a {@link WorkQueue}, which reads no other clock and has no other source of chance: a test
+ * The time and the randomness of a {@link WorkQueue}, which reads no other clock and decides by no other chance: a test
  * that supplies both can repeat a schedule exactly.
  *
  * @param nanoTime a monotonic clock, as {@link System#nanoTime}

@@ -1,5 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,6 +40,7 @@ final class ReadyQueue {
     private final Predicate<String> isStalled;
     private final ConflictBackOff backOff;
     private final QueueClock clock;
+    private final Map<String, TreeSet<Acquire>> woken = new HashMap<>();
     private int size;
     private int keptAlive;
 
@@ -67,6 +70,11 @@ final class ReadyQueue {
         acquire.moveTo(Stage.READY);
         size++;
         keptAlive += acquire.command().isKeptAlive() ? 1 : 0;
+        if (acquire.wasRefused()) {
+            acquire.names()
+                    .forEach(name -> woken.computeIfAbsent(name, added -> new TreeSet<>(Acquire.IN_ORDER))
+                            .add(acquire));
+        }
         if (clock.isPassed(acquire.notBefore())) {
             makeReady(acquire);
         } else {
@@ -83,7 +91,12 @@ final class ReadyQueue {
         if (pausing.remove(acquire) || removeReady(acquire)) {
             size--;
             keptAlive -= acquire.command().isKeptAlive() ? 1 : 0;
+            acquire.names().forEach(name -> removeWoken(name, acquire));
         }
+    }
+
+    private void removeWoken(String name, Acquire acquire) {
+        woken.computeIfPresent(name, (same, callers) -> callers.remove(acquire) && callers.isEmpty() ? null : callers);
     }
 
     private boolean removeReady(Acquire acquire) {
@@ -232,7 +245,7 @@ final class ReadyQueue {
      * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full.
      *
      * @param maxBatchSize the maximum number of acquires
-     * @param withKeptAlive whether to choose acquires whose grants this JVM keeps alive
+     * @param withKeptAlive whether to choose acquires whose grants this JVM keeps alive; otherwise their semaphores are reserved for them
      * @param mayWait whether the batch may wait for rows that other transactions have locked
      */
     Selection select(int maxBatchSize, boolean withKeptAlive, boolean mayWait) {
@@ -241,14 +254,12 @@ final class ReadyQueue {
         }
         Selection selection = new Selection(maxBatchSize, mayWait);
         PriorityQueue<Acquire> firstOfGroups = new PriorityQueue<>(Comparator.comparingLong(Acquire::ticket));
-        ready.forEach((group, members) -> {
-            if (withKeptAlive || !group.keptAlive()) {
-                firstOfGroups.add(members.firstEntry().getValue());
-            }
-        });
+        ready.values().forEach(members -> firstOfGroups.add(members.firstEntry().getValue()));
         while (!firstOfGroups.isEmpty() && !selection.isFull()) {
             Acquire first = firstOfGroups.remove();
-            if (selection.consider(first)) {
+            if (!withKeptAlive && first.command().isKeptAlive()) {
+                selection.skip(first);
+            } else if (selection.consider(first)) {
                 Map.Entry<Long, Acquire> next =
                         Objects.requireNonNull(ready.get(Group.of(first))).higherEntry(first.ticket());
                 if (next != null) {
@@ -259,11 +270,33 @@ final class ReadyQueue {
         return selection;
     }
 
+    /** The semaphores of the acquires that have waited, so that other instances may know of them. */
+    Set<String> namesOfWoken() {
+        return new HashSet<>(woken.keySet());
+    }
+
+    /**
+     * Adds the acquires that have waited for a semaphore to those that wait for it: other instances are to know of them until they are
+     * decided.
+     */
+    LocalQueue withWoken(String name, LocalQueue waiting) {
+        TreeSet<Acquire> callers = woken.get(name);
+        if (callers == null) {
+            return waiting;
+        }
+        List<Waiter> first = callers.stream()
+                .limit(LocalQueue.MAX_FIRST)
+                .map(acquire -> acquire.toWaiter(name))
+                .toList();
+        return waiting.with(first, callers.size());
+    }
+
     List<Acquire> clear() {
         List<Acquire> all = new ArrayList<>(pausing);
         ready.values().forEach(members -> all.addAll(members.values()));
         pausing.clear();
         ready.clear();
+        woken.clear();
         size = 0;
         keptAlive = 0;
         return all;

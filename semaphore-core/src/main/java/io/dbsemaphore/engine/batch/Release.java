@@ -7,12 +7,10 @@ import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** One release of a grant, through all attempts. All but the answer is guarded by the lock of the {@link WorkQueue}. */
 public final class Release {
@@ -21,37 +19,31 @@ public final class Release {
 
     private final StoredGrant grant;
     private final BooleanSupplier maybeLost;
-    private final Duration lockWait;
     private final QueueClock clock;
     private final CompletableFuture<ReleaseOutcome> answer = new CompletableFuture<>();
     private final long startedAt;
-    private final Deadline lockDeadline;
     private boolean outcomeUnknown;
     private int attempts;
     private boolean isolated;
     private int timesBlocked;
     private Deadline notBefore;
-    private @Nullable Runnable decision;
 
     /**
      * Creates it without an attempt.
      *
      * @param maybeLost whether another instance may have released the grant by now, since it has expired
-     * @param lockWait the maximum time to wait for rows that another transaction has locked
      */
-    Release(StoredGrant grant, BooleanSupplier maybeLost, Duration lockWait, QueueClock clock) {
+    Release(StoredGrant grant, BooleanSupplier maybeLost, QueueClock clock) {
         this.grant = grant;
         this.maybeLost = maybeLost;
-        this.lockWait = lockWait;
         this.clock = clock;
         startedAt = clock.now();
-        lockDeadline = clock.in(lockWait);
         notBefore = clock.in(Duration.ZERO);
     }
 
     /** The same release once more, after a failure. */
     Release again() {
-        Release again = new Release(grant, maybeLost, lockWait, clock);
+        Release again = new Release(grant, maybeLost, clock);
         again.outcomeUnknown = outcomeUnknown;
         return again;
     }
@@ -88,25 +80,6 @@ public final class Release {
                 : found;
     }
 
-    /** Sets the outcome, which {@link #complete} passes to the caller. */
-    void decide(ReleaseOutcome outcome) {
-        decision = () -> answer.complete(outcome);
-    }
-
-    /** Sets the failure, which {@link #complete} passes to the caller. */
-    void decide(Throwable failure) {
-        decision = () -> answer.completeExceptionally(failure);
-    }
-
-    boolean isDecided() {
-        return decision != null;
-    }
-
-    /** Completes the answer of a decided release. Not to be called under the lock. */
-    void complete() {
-        Objects.requireNonNull(decision, "Not decided").run();
-    }
-
     /** Records that an attempt may have released the grant: its commit was not answered. */
     void setOutcomeUnknown() {
         outcomeUnknown = true;
@@ -117,8 +90,9 @@ public final class Release {
         return ++attempts;
     }
 
-    long elapsedNanos() {
-        return clock.now() - startedAt;
+    /** When its first attempt could begin, by the monotonic clock of this JVM. */
+    long startedAt() {
+        return startedAt;
     }
 
     /** Whether the release is retried in isolation, since a batch that contained it has failed. */
@@ -133,11 +107,6 @@ public final class Release {
     /** Whether another transaction was found to have locked a row of the grant. */
     boolean isBlocked() {
         return timesBlocked > 0;
-    }
-
-    /** Whether rows of the grant were locked for longer than the maximum time. */
-    boolean isBlockedForTooLong() {
-        return clock.isPassed(lockDeadline);
     }
 
     /** Marks the release as blocked. Returns the pause before the next attempt, which doubles each time. */

@@ -15,6 +15,7 @@ import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -54,43 +55,50 @@ final class Settlement {
 
     private final ReadyQueue ready;
     private final WaitQueues waitQueues;
+    private final ConflictBackOff backOff;
     private final BatchLimits limits;
     private final boolean closed;
     private final QueueClock clock;
+    private final Map<Acquire, Runnable> answers = new LinkedHashMap<>();
+    private final Map<Release, Runnable> releaseAnswers = new LinkedHashMap<>();
     private final List<Acquire> toUndo = new ArrayList<>();
     private final List<Release> releasesToRetry = new ArrayList<>();
     private final List<Release> doneReleases = new ArrayList<>();
     private boolean metLockedRow;
 
     /**
-     * The work to be done without the lock.
+     * The work to be done without the lock, which woken callers would contend for.
      *
-     * @param acquires whose callers are to be answered
+     * @param acquires the decided ones, each with what answers its caller
      * @param toUndo the acquires that may have been granted to callers that no longer wait
-     * @param releases whose callers are to be answered
+     * @param releases the decided ones, each with what answers its caller
      * @param woken whether waiting acquires are to be tried now; a thread that runs acquires finds them anyway
      */
-    record Result(List<Acquire> acquires, List<Acquire> toUndo, List<Release> releases, boolean woken) {}
+    record Result(
+            Map<Acquire, Runnable> acquires, List<Acquire> toUndo, Map<Release, Runnable> releases, boolean woken) {}
 
     /**
      * Begins to settle one transaction.
      *
      * @param closed whether the queue is closed, so that no acquire is tried again
      */
-    Settlement(ReadyQueue ready, WaitQueues waitQueues, BatchLimits limits, boolean closed, QueueClock clock) {
+    Settlement(
+            ReadyQueue ready,
+            WaitQueues waitQueues,
+            ConflictBackOff backOff,
+            BatchLimits limits,
+            boolean closed,
+            QueueClock clock) {
         this.ready = ready;
         this.waitQueues = waitQueues;
+        this.backOff = backOff;
         this.limits = limits;
         this.closed = closed;
         this.clock = clock;
     }
 
-    Result result(Batch batch, boolean woken) {
-        return new Result(
-                batch.members().stream().filter(Acquire::isDecided).toList(),
-                toUndo,
-                batch.releases().stream().filter(Release::isDecided).toList(),
-                woken);
+    Result result(boolean woken) {
+        return new Result(answers, toUndo, releaseAnswers, woken);
     }
 
     /** Whether another transaction had locked the row of a semaphore. */
@@ -129,7 +137,7 @@ final class Settlement {
             if (acquire.isAbandoned()) {
                 toUndo.add(acquire);
             }
-            acquire.decide(answer);
+            answer(acquire, answer);
             return;
         }
         acquire.unclaim();
@@ -138,13 +146,19 @@ final class Settlement {
             waitQueues.recordRefusal(refused.shortages());
             acquire.setBlockedBy(null);
             acquire.setPostponedUntil(null);
-            if (acquire.isWillingToWait() && !acquire.isAbandoned()) {
-                park(acquire, availability);
+            if (acquire.isWillingToWait()) {
+                waitQueues.park(acquire, availability);
+                acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
                 return;
             }
         }
         departed(acquire);
-        acquire.decide(answer);
+        answer(acquire, answer);
+    }
+
+    private void answer(Acquire acquire, Acquire.Answer answer) {
+        acquire.moveTo(Acquire.Stage.DONE);
+        answers.put(acquire, () -> acquire.answer().complete(answer));
     }
 
     /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
@@ -163,31 +177,24 @@ final class Settlement {
             toUndo.add(acquire);
         }
         departed(acquire);
-        acquire.decide(failure);
-    }
-
-    private void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
-        if (closed) {
-            answer(acquire, new SemaphoreClosedException());
-        } else {
-            waitQueues.park(acquire, availability);
-            acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
-        }
+        acquire.moveTo(Acquire.Stage.DONE);
+        answers.put(acquire, () -> acquire.answer().completeExceptionally(failure));
     }
 
     /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
     private void postpone(Acquire acquire, String name) {
         acquire.unclaim();
-        boolean repeatedly = acquire.blockedBy() != null;
+        if (acquire.blockedBy() != null) { // otherwise it may wait for the row at once
+            backOff.locked(name);
+        }
         acquire.setBlockedBy(name);
         metLockedRow = true;
-        // an acquire that was not postponed before may wait for the row at once
-        tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? randomMillis(2, 20) : Duration.ZERO, null);
+        tryAgainAfterLock(acquire, clock.in(limits.lockWait()), Duration.ZERO, null);
     }
 
     /** The transaction has waited for a lock in vain. It is tried again, unless its caller does not wait for another attempt. */
     private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, RuntimeException failure) {
-        if ((acquire.hasWaitTime() && acquire.isWaitOver()) || acquire.isCancelled()) {
+        if ((acquire.hasWaitTime() && !acquire.isWillingToWait()) || acquire.isCancelled()) {
             endWith(acquire, acquire.locked(failure));
         } else {
             tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
@@ -201,12 +208,8 @@ final class Settlement {
             answer(acquire, failure);
         } else {
             departed(acquire);
-            acquire.decide(refusal);
+            answer(acquire, refusal);
         }
-    }
-
-    private Duration randomMillis(int atLeast, int below) {
-        return Duration.ofMillis(atLeast + clock.random(below - atLeast));
     }
 
     /** Tries an acquire again that found something locked, for a limited time. */
@@ -229,7 +232,7 @@ final class Settlement {
                 return;
             }
         }
-        pauseAndTryAgain(acquire, pause, cause);
+        tryAgain(acquire, pause, cause);
     }
 
     /**
@@ -258,12 +261,7 @@ final class Settlement {
             } else if (!acquire.isOutcomeUnknown()) {
                 acquire.unclaim();
             }
-            if (!acquire.isInBatch()) {
-                continue;
-            }
-            if (acquire.isAbandoned()) {
-                answer(acquire, reported);
-            } else {
+            if (acquire.isInBatch()) {
                 tryAgainOrAnswer(acquire, batch, failure, reported, unreachable, written);
             }
         }
@@ -295,19 +293,20 @@ final class Settlement {
         boolean mayBeCausedByAnother = shared && !unreachable;
         if (SqlErrors.isLockWait(failure) && (!shared || (batch.isWaiting() && !written))) {
             metLockedRow = true;
-            hasWaitedForLock(acquire, batch, written ? randomMillis(250, 500) : Duration.ZERO, reported);
+            hasWaitedForLock(
+                    acquire, batch, written ? Duration.ofMillis(250 + clock.random(250)) : Duration.ZERO, reported);
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             if (conflict && !acquire.hasWaitTime() && acquire.attempts() >= limits.maxAttempts()) {
                 acquire.isolate();
             }
-            pauseAndTryAgain(
+            tryAgain(
                     acquire,
                     conflict ? Duration.ZERO : BackOff.RETRIES.after(acquire.attempts(), clock::random),
                     reported);
         } else if (mayBeCausedByAnother) {
             acquire.isolate();
-            tryAgain(acquire, null);
+            tryAgain(acquire, Duration.ZERO, null);
         } else {
             answer(acquire, reported);
         }
@@ -327,20 +326,15 @@ final class Settlement {
 
     /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */
     private boolean isInTime(Acquire acquire) {
-        return !acquire.isWaitOver() || !clock.isPassed(acquire.deadline().plus(limits.lockWait()));
-    }
-
-    private void pauseAndTryAgain(Acquire acquire, Duration pause, @Nullable RuntimeException failure) {
-        acquire.pauseUntil(clock.in(pause));
-        tryAgain(acquire, failure);
+        return acquire.isWillingToWait() || !clock.isPassed(acquire.deadline().plus(limits.lockWait()));
     }
 
     /**
-     * Tries an acquire again, or answers it if it must not be.
+     * Tries an acquire again after a pause, or answers it if it must not be.
      *
      * @param failure of the last attempt; null if another member may have caused it
      */
-    private void tryAgain(Acquire acquire, @Nullable RuntimeException failure) {
+    private void tryAgain(Acquire acquire, Duration pause, @Nullable RuntimeException failure) {
         if (acquire.isAbandoned()) {
             answer(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
@@ -348,6 +342,7 @@ final class Settlement {
         } else if (failure != null && acquire.isCancelled()) {
             endWith(acquire, failure);
         } else {
+            acquire.pauseUntil(clock.in(pause));
             ready.add(acquire);
         }
     }
@@ -361,7 +356,7 @@ final class Settlement {
                 releaseLocked(release, null);
             } else {
                 ReleaseOutcome done = first ? release.outcome(outcome) : ReleaseOutcome.ALREADY_RELEASED;
-                release.decide(done);
+                releaseAnswers.put(release, () -> release.answer().complete(done));
                 if (done == ReleaseOutcome.RELEASED) {
                     doneReleases.add(release);
                 }
@@ -382,28 +377,35 @@ final class Settlement {
             tryAgain(release, Duration.ZERO);
         } else {
             int attempts = release.failed();
-            if (Retries.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {
-                tryAgain(release, BackOff.RETRIES.after(attempts));
+            long elapsed = clock.now() - release.startedAt();
+            if (Retries.remain(failure, attempts, limits.maxAttempts(), elapsed, limits.lockWait())) {
+                tryAgain(release, BackOff.RETRIES.after(attempts, clock::random));
             } else {
-                release.decide(TransactionFailures.forCaller(failure));
+                answer(release, TransactionFailures.forCaller(failure));
             }
         }
     }
 
     /** Another transaction has locked a row. Between the attempts the release holds neither a connection nor a lock. */
     private void releaseLocked(Release release, @Nullable Throwable failure) {
-        if (release.isBlockedForTooLong()) {
-            release.decide(new CannotAcquireLockException(
-                    ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
-                                    + " requireHeld does. Its release is retried in the background")
-                            .formatted(
-                                    release.grant().externalId(),
-                                    release.grant().counts(),
-                                    limits.lockWait()),
-                    failure));
+        if (clock.isPassed(Deadline.after(release.startedAt(), limits.lockWait()))) {
+            answer(
+                    release,
+                    new CannotAcquireLockException(
+                            ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
+                                            + " requireHeld does. Its release is retried in the background")
+                                    .formatted(
+                                            release.grant().externalId(),
+                                            release.grant().counts(),
+                                            limits.lockWait()),
+                            failure));
         } else {
             tryAgain(release, release.block());
         }
+    }
+
+    private void answer(Release release, Throwable failure) {
+        releaseAnswers.put(release, () -> release.answer().completeExceptionally(failure));
     }
 
     private void tryAgain(Release release, Duration pause) {
@@ -420,7 +422,7 @@ final class Settlement {
             answer(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
         batch.releases().stream()
-                .filter(release -> !release.isDecided() && !releasesToRetry.contains(release))
-                .forEach(release -> release.decide(unexpected));
+                .filter(release -> !releaseAnswers.containsKey(release) && !releasesToRetry.contains(release))
+                .forEach(release -> answer(release, unexpected));
     }
 }

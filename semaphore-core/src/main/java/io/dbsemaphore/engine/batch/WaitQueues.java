@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -91,7 +92,6 @@ final class WaitQueues {
         private long answeredAt;
         private WaitersElsewhere elsewhere = WaitersElsewhere.NONE;
         private long available;
-        private long maxAvailable = Long.MAX_VALUE;
         private long changedAt = clock.now();
         /** Where the next scan resumes: the last caller skipped. Null if the scan reached the end. */
         private @Nullable Acquire passed;
@@ -122,23 +122,10 @@ final class WaitQueues {
             return next == null ? waiting.first() : next;
         }
 
-        /** Adds a caller that the database has refused; {@code isShort} if because this semaphore had too few. */
-        private void park(Acquire acquire, int count, boolean isShort) {
-            long requested = add(acquire, count);
-            changedAt = clock.now();
-            if (isShort
-                    && acquire.equals(waiting.first())
-                    && acquire.demandAhead(latest.name()).equals(Demand.NONE)
-                    && elsewhere.isEmpty()) {
-                maxAvailable = requested - 1; // too little was available, whatever the numbers say
-            }
-        }
-
-        private long add(Acquire acquire, int count) {
+        private void add(Acquire acquire, int count) {
             long requested = Math.max(1, count);
             waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
             acquire.queuedFor().put(latest.name(), requested);
-            return requested;
         }
 
         private int requestedBy(Acquire acquire) {
@@ -215,8 +202,7 @@ final class WaitQueues {
         }
 
         private void recordBatch(RemainingAvailability remaining, long changed, long asOf) {
-            available = Math.min(remaining.available(), maxAvailable) + changed;
-            maxAvailable = Long.MAX_VALUE;
+            available = remaining.available() + changed;
             changedAt = clock.now();
             answered(remaining, asOf);
         }
@@ -301,10 +287,14 @@ final class WaitQueues {
 
     /** Records the database's clock, by the answer of one transaction, which began at this instant of the monotonic clock. */
     void recordClock(Collection<RemainingAvailability> availability, long asOf) {
-        availability.stream()
+        readAt(availability).ifPresent(micros -> arrivals.read(micros, asOf));
+    }
+
+    /** When these were read, by one statement. */
+    private static OptionalLong readAt(Collection<RemainingAvailability> availability) {
+        return availability.stream()
                 .mapToLong(each -> Place.micros(each.readAt()))
-                .max()
-                .ifPresent(micros -> arrivals.read(micros, asOf));
+                .max();
     }
 
     /** The semaphores that callers wait for. */
@@ -312,17 +302,14 @@ final class WaitQueues {
         return Set.copyOf(byName.keySet());
     }
 
-    boolean isEmpty() {
-        return byName.isEmpty();
+    /** Whether a caller waits, or other instances do not know yet that none does. */
+    boolean needPolls() {
+        return !byName.isEmpty() || !departed.isEmpty();
     }
 
     /** Whether a caller waits for this semaphore. May be called without the lock. */
     boolean isAwaited(String name) {
         return byName.containsKey(name);
-    }
-
-    boolean isAwaited(Collection<String> names) {
-        return names.stream().anyMatch(byName::containsKey);
     }
 
     private Optional<Queue> find(String name) {
@@ -335,11 +322,9 @@ final class WaitQueues {
         return queue == null ? null : queue.firstWithClaim();
     }
 
-    /** The callers as other instances have to know them, by semaphore. */
-    Map<String, LocalQueue> local(Collection<String> names) {
-        Map<String, LocalQueue> local = new HashMap<>();
-        names.forEach(name -> find(name).ifPresent(queue -> local.put(name, queue.waiting.toLocal())));
-        return local;
+    /** The callers that wait for a semaphore, as other instances have to know them. */
+    LocalQueue local(String name) {
+        return find(name).map(queue -> queue.waiting.toLocal()).orElse(LocalQueue.EMPTY);
     }
 
     /** The number of permits that earlier callers of this JVM wait for, for each name of the acquire. */
@@ -352,20 +337,15 @@ final class WaitQueues {
 
     /** Adds a refused acquire to the queues of its semaphores, all or none of them. */
     void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
-        long readAt = availability.values().stream()
-                .mapToLong(each -> Place.micros(each.readAt())) // of one statement
-                .max()
-                .orElse(0);
+        long readAt = readAt(availability.values()).orElse(0);
         acquire.setPlace(Place.at(Math.min(readAt, arrivals.arrivalOf(acquire))));
         Map<String, Integer> requested = new HashMap<>();
         acquire.command().permits().forEach((name, count) -> {
             RemainingAvailability remaining = Objects.requireNonNull(availability.get(name));
             requested.put(name, acquire.command().exclusive() ? remaining.capacity() : count);
         });
-        Set<String> shortages =
-                acquire.lastShortages().stream().map(PermitShortage::name).collect(Collectors.toSet());
-        requested.forEach((name, count) ->
-                byName.computeIfAbsent(name, Queue::new).park(acquire, count, shortages.contains(name)));
+        requested.forEach(
+                (name, count) -> byName.computeIfAbsent(name, Queue::new).add(acquire, count));
         recordRefusal(acquire.lastShortages());
     }
 
@@ -453,11 +433,17 @@ final class WaitQueues {
     }
 
     /**
-     * Raises the estimate to what the first waiter needs, so that the next {@link #wake} has it tried, unless its other semaphores have
-     * too few: its acquire may reclaim expired permits.
+     * Raises the estimate to what the first waiter needs, so that the next {@link #wake} has it tried: its acquire may reclaim expired
+     * permits. If another of its semaphores has too few, that of the first waiter that needs no other semaphore does.
      */
     void assumeEnoughForFirst(String name) {
-        find(name).ifPresent(queue -> queue.raiseAvailableFor(queue.waiting.first()));
+        find(name).ifPresent(queue -> {
+            Acquire first = queue.waiting.first();
+            queue.raiseAvailableFor(first);
+            if (first != null && !canBeServed(first)) {
+                queue.raiseAvailableFor(queue.waiting.firstOfOneSemaphore());
+            }
+        });
     }
 
     /**
@@ -517,10 +503,6 @@ final class WaitQueues {
     /** Records that a caller no longer waits for these semaphores, and that no transaction has told the other instances yet. */
     void recordDeparted(Collection<String> names) {
         departed.addAll(names);
-    }
-
-    boolean hasDeparted() {
-        return !departed.isEmpty();
     }
 
     /** Removes and returns the semaphores that callers have left since the last call. */

@@ -4,6 +4,7 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.HandoverOutcome;
+import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * second: then only that semaphore is kept from other batches. All but one of the batches may wait like that.
  *
  * <p><b>Releases.</b> A release is piggy-backed on the next batch of acquires if one begins soon, or if callers wait for its permits;
- * not while other instances lock the same rows, since batches then wait for row locks. Otherwise, and if that batch fails, it is
+ * not within a second after a batch has met a locked row, since batches then wait for row locks. Otherwise, and if that batch fails, it is
  * executed by a transaction of releases only ({@link #takeReleases}).
  *
  * <p><b>Contention.</b> From {@link #THRESHOLD} concurrent callers on, a batch that waits briefly gathers more of them; this is the
@@ -152,10 +154,14 @@ final class WorkQueue {
                 selection.members().stream().sorted(Acquire.IN_ORDER).toList();
         Set<String> names = Set.copyOf(selection.names());
         Set<String> awaited = selection.awaited(waitsAtFirst);
-        LocalQueues queues = nobody.with(waitQueues.local(names));
-        Batch batch = new Batch(false, members, names, awaited, queues, clock.now());
+        members.forEach(ready::remove);
+        LocalQueues queues = queues(names, name -> ready.withWoken(name, waitQueues.local(name)));
+        List<Release> carried = awaited.isEmpty()
+                ? piggyBacked.stream().limit(limits.maxBatchSize()).toList()
+                : List.of();
+        carried.forEach(piggyBacked::remove);
+        Batch batch = new Batch(false, members, carried, names, awaited, queues, clock.now(), new HashMap<>());
         members.forEach(acquire -> {
-            ready.remove(acquire);
             acquire.moveTo(Stage.BATCH);
             acquire.setDemandAhead(waitQueues.demandAhead(acquire));
             acquire.setRowAwaited(batch.isWaiting());
@@ -163,11 +169,14 @@ final class WorkQueue {
         inFlight.add(batch);
         names.forEach(name -> inFlightByName.put(name, batch));
         acquiresInFlight += members.size();
-        if (!batch.isWaiting()) {
-            piggyBacked.stream().limit(limits.maxBatchSize()).forEach(batch.releases()::add);
-            batch.releases().forEach(piggyBacked::remove);
-        }
         return batch;
+    }
+
+    private LocalQueues queues(Collection<String> names, Function<String, LocalQueue> callers) {
+        Map<String, LocalQueue> waiting = new HashMap<>();
+        names.forEach(name -> waiting.put(name, callers.apply(name)));
+        waiting.values().removeIf(LocalQueue::isEmpty);
+        return nobody.with(waiting);
     }
 
     /** Whether a further batch of acquires may wait for a row lock. */
@@ -235,7 +244,7 @@ final class WorkQueue {
 
     /** Settles a batch. After an unexpected error all its callers are answered, so that none waits indefinitely. */
     private Settlement settle(Batch batch, Consumer<Settlement> work) {
-        Settlement settlement = new Settlement(ready, waitQueues, limits, closed, clock);
+        Settlement settlement = new Settlement(ready, waitQueues, backOff, limits, closed, clock);
         try {
             work.accept(settlement);
         } catch (RuntimeException | Error unexpected) {
@@ -260,7 +269,7 @@ final class WorkQueue {
         for (Release release : batch.isOfReleases() ? settlement.doneReleases() : List.<Release>of()) {
             woken |= released(release.grant().counts());
         }
-        return settlement.result(batch, woken);
+        return settlement.result(woken);
     }
 
     /**
@@ -287,7 +296,7 @@ final class WorkQueue {
                 && waiting(false) == 0
                 && !isContested()
                 && !backOff.isPaused(names)
-                && (isContended() || waitQueues.isAwaited(names));
+                && (isContended() || names.stream().anyMatch(waitQueues::isAwaited));
     }
 
     /** The time until a release is due for a transaction of its own; {@link Long#MAX_VALUE} when there is none. */
@@ -309,8 +318,7 @@ final class WorkQueue {
         taken.forEach(releases::remove);
         boolean waits = taken.size() == 1 && !taken.get(0).isBlocked() && waiting(true) < limits.maxWaiting();
         Set<String> awaited = waits ? taken.get(0).grant().counts().keySet() : Set.of();
-        Batch batch = new Batch(true, List.of(), Set.of(), awaited, nobody, clock.now());
-        batch.releases().addAll(taken);
+        Batch batch = new Batch(true, List.of(), taken, Set.of(), awaited, nobody, clock.now(), Map.of());
         if (!taken.isEmpty()) {
             inFlight.add(batch);
         }
@@ -356,10 +364,9 @@ final class WorkQueue {
      * Hands permits that a caller of this JVM has released to the first caller for which permits are withheld now, if its terms match and no other
      * instance is ahead.
      *
-     * @param answer for the waiting caller
-     * @return the outcome; the caller {@linkplain Acquire#complete completes} the acquire that got them
+     * @return the outcome; whoever calls this answers the acquire that got them
      */
-    synchronized HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
+    synchronized HandoverResult handOver(ReuseTerms terms) {
         Acquire first = waitQueues.firstWithClaim(terms.name());
         if (first == null && !waitQueues.isAwaited(terms.name())) {
             return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
@@ -370,13 +377,13 @@ final class WorkQueue {
         waitQueues.remove(first);
         waitQueues.recordDeparted(first.names());
         HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
-        first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
+        first.moveTo(Stage.DONE); // last: a failure before it leaves the permits with the caller of this method
         return done;
     }
 
     /** Ends the wait: the acquire is tried once more. If that takes long, its answer is the latest numbers. */
     synchronized void tryOnceMore(Acquire acquire) {
-        acquire.setWillingToWait(false);
+        acquire.endWait();
         boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
         if (waits) {
             List<PermitShortage> latest = waitQueues.shortages(acquire);
@@ -400,7 +407,7 @@ final class WorkQueue {
      *     Acquire#isOutcomeUnknown() outcome is unknown}; false when it is answered, or being written
      */
     synchronized boolean cancel(Acquire acquire) {
-        acquire.setWillingToWait(false);
+        acquire.endWait();
         if (acquire.stage() == Stage.DONE) {
             return false;
         }
@@ -444,7 +451,7 @@ final class WorkQueue {
      */
     synchronized List<Acquire> close() {
         closed = true;
-        inFlight().forEach(acquire -> acquire.setWillingToWait(false));
+        inFlight().forEach(Acquire::endWait);
         List<Acquire> all = ready.clear();
         all.addAll(waitQueues.clear());
         all.forEach(acquire -> acquire.moveTo(Stage.DONE));
@@ -460,7 +467,7 @@ final class WorkQueue {
      * The input of a poll.
      *
      * @param names the semaphores that callers wait for
-     * @param inFlight those of them with a batch in flight, which tells other instances who waits
+     * @param inFlight those of them with a batch in flight, or with a caller that the next one decides, which tells other instances who waits
      * @param queues the callers
      * @param departed the semaphores that callers have left since the last poll, and nobody waits for
      */
@@ -468,13 +475,15 @@ final class WorkQueue {
 
     synchronized Poll beginPoll() {
         Set<String> names = waitQueues.names();
-        Set<String> kept = new HashSet<>(names);
-        kept.removeIf(name -> !isKept(name));
-        // a batch in flight may be about to tell other instances of a new caller
-        Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !isKept(name)));
+        // these records are left to the batch in flight or the next one, which decides callers that a poll would leave
+        // out of them
+        Set<String> kept = ready.namesOfWoken();
+        inFlightByName.keySet().stream().filter(this::isKept).forEach(kept::add);
+        Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !kept.contains(name)));
+        kept.retainAll(names);
         departed.removeAll(names);
         departed.removeIf(name -> !nobody.isFair(name));
-        return new Poll(names, kept, nobody.with(waitQueues.local(names)), departed);
+        return new Poll(names, kept, queues(names, waitQueues::local), departed);
     }
 
     /** Records again that callers have left these semaphores, since other instances were not told. */
@@ -484,7 +493,7 @@ final class WorkQueue {
 
     /** Whether a caller waits, or other instances do not know yet that none does. */
     synchronized boolean needsPolls() {
-        return !waitQueues.isEmpty() || waitQueues.hasDeparted();
+        return waitQueues.needPolls();
     }
 
     /**
@@ -492,9 +501,11 @@ final class WorkQueue {
      * available. Where other instances do not know that callers of this one wait, the first caller is tried, which registers it.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
-     * @return whether a waiter was woken
+     * @return whether a waiter was woken, or another instance was granted permits that callers of this one wait for, since the last poll
      */
     synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
+        waitQueues.recordClock(
+                polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf);
         Set<String> idle = new HashSet<>(polled.keySet());
         idle.removeIf(this::isKept);
         polled.forEach((name, seen) -> {
@@ -505,7 +516,8 @@ final class WorkQueue {
                 }
             }
         });
-        return wake(idle);
+        boolean woken = wake(idle);
+        return waitQueues.takeGrantedElsewhere() || woken;
     }
 
     /** Tries the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether there was one. */
@@ -535,11 +547,6 @@ final class WorkQueue {
             isPollDue |= !tried && waitQueues.isTurnNear(name);
         }
         return new RemoteRelease(woken, isPollDue);
-    }
-
-    /** Whether another instance was granted permits that callers of this one wait for, since the last call. */
-    synchronized boolean takeGrantedElsewhere() {
-        return waitQueues.takeGrantedElsewhere();
     }
 
     /**

@@ -74,7 +74,7 @@ public final class HeldGrant {
         this.forWork = forWork;
     }
 
-    boolean isForWork() {
+    public boolean isForWork() {
         return forWork;
     }
 

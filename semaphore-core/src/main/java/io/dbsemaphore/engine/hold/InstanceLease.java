@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.hold;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongPredicate;
@@ -120,14 +119,15 @@ public final class InstanceLease {
      * Ends the lease and removes the registration, so that no other instance waits for a heartbeat. Waits for a heartbeat that is
      * being sent; none is sent afterwards.
      *
-     * @param outliving the requests that stay held until they expire
+     * @param unbind leaves the grants that are to outlive this instance to their time to live; runs before the removal
      */
-    void deregister(Collection<Long> outliving) {
+    void deregister(Runnable unbind) {
         locked(() -> {
             deregistered = true;
             term = new Term(Deadline.in(Duration.ZERO), term.epoch());
+            unbind.run();
             if (registered) {
-                transactions.deregister(id, outliving);
+                transactions.deregister(id);
             }
         });
     }

@@ -10,14 +10,12 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.HoldTransactions;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -60,14 +58,7 @@ public final class KeepAlive implements AutoCloseable {
     /** How long the connection is kept when no grant is kept alive any more, so that it is not taken for each short work. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    private final Sessions connections;
-    private final HoldTransactions renewals;
-    private final InstanceLease lease;
-    private final GrantRegistry held;
-    private final ListenerNotifier listeners;
-    private final Executor reporting;
-    private final Duration longestInterval;
-    private final Duration leakThreshold;
+    private final Collaborators with;
     private final ScheduledThreadPoolExecutor thread;
 
     private final ConcurrentMap<Long, ScheduledRenewal> byRequest = new ConcurrentHashMap<>();
@@ -81,29 +72,24 @@ public final class KeepAlive implements AutoCloseable {
     private CompletableFuture<?> reports = CompletableFuture.completedFuture(null);
 
     /**
-     * Creates a keep-alive, which is to be {@linkplain #start started}.
+     * The collaborators of a keep-alive.
      *
      * @param reporting its threads may be blocked by listeners
      */
-    public KeepAlive(
+    public record Collaborators(
             Sessions connections,
             HoldTransactions renewals,
             InstanceLease lease,
             GrantRegistry held,
             ListenerNotifier listeners,
-            DaemonThreads threads,
             Executor reporting,
             Duration longestInterval,
-            Duration leakThreshold) {
-        this.connections = connections;
-        this.renewals = renewals;
-        this.lease = lease;
-        this.held = held;
-        this.listeners = listeners;
-        this.reporting = reporting;
-        this.longestInterval = longestInterval;
-        this.leakThreshold = leakThreshold;
-        this.thread = threads.scheduler("semaphore-keep-alive", connections::onReservedConnection);
+            Duration leakThreshold) {}
+
+    /** Creates a keep-alive, which is to be {@linkplain #start started}. */
+    public KeepAlive(Collaborators with, DaemonThreads threads) {
+        this.with = with;
+        this.thread = threads.scheduler("semaphore-keep-alive", with.connections()::onReservedConnection);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         thread.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy()); // when closed
     }
@@ -119,13 +105,14 @@ public final class KeepAlive implements AutoCloseable {
      * @return the lease epoch, see {@link InstanceLease#ensure}
      */
     public long prepare() {
-        return lease.ensure(this::confirmGrants);
+        return with.lease().ensure(this::confirmGrants);
     }
 
     /**
      * Keeps the grant alive until it ends, or the maximum hold has passed.
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
+     * @param maxHold until when the grant is renewed
      */
     public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
         ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold);
@@ -188,7 +175,7 @@ public final class KeepAlive implements AutoCloseable {
     public void confirm(HeldGrant state, Deadline until) {
         if (!state.isLeaseValid() && Uninterruptibles.acquire(confirming, until.remainingNanos())) {
             Semaphore ended = new Semaphore(0);
-            connections.threads().execute(() -> {
+            with.connections().threads().execute(() -> {
                 attempt("confirmation", () -> confirmNow(state));
                 confirming.release();
                 ended.release();
@@ -202,7 +189,7 @@ public final class KeepAlive implements AutoCloseable {
             long unused = prepare();
         }
         if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
-            lease.checkNow(this::confirmGrants);
+            with.lease().checkNow(this::confirmGrants);
         }
     }
 
@@ -222,8 +209,13 @@ public final class KeepAlive implements AutoCloseable {
     /** Deregisters this instance. Grants that outlive it are bound to no instance from then on. */
     public void deregister() {
         List<ScheduledRenewal> outliving = keptAlive(grant -> grant.state.outlivesShutdown());
-        lease.deregister(outliving.stream().map(ScheduledRenewal::requestId).toList());
-        outliving.forEach(grant -> grant.state.unbind());
+        with.lease().deregister(() -> {
+            with.renewals()
+                    .unbind(
+                            with.lease().id(),
+                            outliving.stream().map(ScheduledRenewal::requestId).toList());
+            outliving.forEach(grant -> grant.state.unbind());
+        });
     }
 
     /**
@@ -231,10 +223,10 @@ public final class KeepAlive implements AutoCloseable {
      * loss if this JVM held the grant.
      */
     public void lose(GrantHandle found) {
-        Optional<HeldGrant> own = held.find(found.stored());
+        Optional<HeldGrant> own = with.held().find(found.stored());
         ScheduledRenewal kept = byRequest.remove(found.stored().requestId());
         GrantHandle user = kept == null ? found : kept.handle();
-        held.end(found.state());
+        with.held().end(found.state());
         if (own.isPresent() && own.get().claimEnd() && user != null) {
             report(user, kept, false);
         }
@@ -243,7 +235,7 @@ public final class KeepAlive implements AutoCloseable {
     /** Reports a grant that its release has found gone, unless another process had released it in time. */
     public void reportGone(GrantHandle lost) {
         long requestId = lost.stored().requestId();
-        HoldTransactions.Ended ended = renewals.findEnded(List.of(lost.stored()));
+        HoldTransactions.Ended ended = with.renewals().findEnded(List.of(lost.stored()));
         if (!ended.releasedInTime().contains(requestId)) {
             report(lost, null, false);
         }
@@ -281,6 +273,7 @@ public final class KeepAlive implements AutoCloseable {
     private void turn() {
         attempt("renewal", this::renewDue);
         attempt("heartbeat", this::sendHeartbeat);
+        attempt("expiry", this::settleExpired);
         attempt("connection", this::keepOrReturnConnection);
         if (reserved || !byRequest.isEmpty()) {
             scheduleTurn(InstanceLease.PAUSE);
@@ -297,7 +290,7 @@ public final class KeepAlive implements AutoCloseable {
             lingering = Deadline.in(LINGER);
         }
         reserved = !thread.isShutdown() && !lingering.isPassed();
-        connections.keepReserved(reserved);
+        with.connections().keepReserved(reserved);
     }
 
     /** The failure of one task must prevent neither the others nor the next turn. */
@@ -312,7 +305,7 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     private void sendHeartbeat() {
-        if (isAnyKeptAlive() && lease.sendUnlessInProgress(this::confirmGrants)) {
+        if (isAnyKeptAlive() && with.lease().sendUnlessInProgress(this::confirmGrants)) {
             loseReleasedByForce();
         }
     }
@@ -322,11 +315,11 @@ public final class KeepAlive implements AutoCloseable {
      * their next renewal, which is far off if the TTL is long.
      */
     private void loseReleasedByForce() {
-        Set<String> released = renewals.findReleasedByForce();
+        Set<String> released = with.renewals().findReleasedByForce();
         Predicate<ScheduledRenewal> isReleased =
                 grant -> released.contains(grant.state.grant().externalId());
-        if (!released.isEmpty() && !confirm(lease.epoch(), isReleased)) {
-            lease.postpone();
+        if (!released.isEmpty() && !confirm(with.lease().epoch(), isReleased)) {
+            with.lease().postpone();
         }
     }
 
@@ -343,31 +336,43 @@ public final class KeepAlive implements AutoCloseable {
     private boolean confirm(long epoch, Predicate<ScheduledRenewal> which) {
         Map<Long, ScheduledRenewal> unconfirmed = new TreeMap<>();
         keptAlive(which).forEach(grant -> unconfirmed.put(grant.requestId(), grant));
-        renewals.confirm(
-                List.copyOf(unconfirmed.keySet()),
-                outcome -> settle(unconfirmed, outcome, grant -> grant.state.bindTo(lease, epoch)));
+        with.renewals()
+                .confirm(
+                        List.copyOf(unconfirmed.keySet()),
+                        outcome -> settle(unconfirmed, outcome, grant -> grant.state.bindTo(with.lease(), epoch)));
         return unconfirmed.isEmpty();
     }
 
-    /** Each grant that is due is renewed or ended, or postponed if that fails. */
+    /** Each grant that is kept alive and due is renewed or ended, or postponed if that fails. */
     private void renewDue() {
-        Map<Long, ScheduledRenewal> due = new TreeMap<>();
-        long now = System.nanoTime();
-        byRequest.forEach((requestId, grant) -> {
-            if (grant.isDue(now)) {
-                due.put(requestId, grant);
+        Map<Long, ScheduledRenewal> due = due(true);
+        due.values().removeIf(grant -> {
+            if (grant.isExpired()) {
+                end(grant, grant.isLastTerm());
+                return true;
             }
+            return !grant.isToBeRenewed();
         });
         try {
-            due.values().forEach(KeepAlive::warnOfLeak);
-            settleExpired(due);
-            due.values().removeIf(grant -> !grant.isToBeRenewed());
             if (!due.isEmpty()) {
                 renew(due);
             }
         } finally {
             due.values().forEach(ScheduledRenewal::postpone);
         }
+    }
+
+    /** Grants that are due by their requests. Reports those that have been held for too long. */
+    private Map<Long, ScheduledRenewal> due(boolean keptAlive) {
+        Map<Long, ScheduledRenewal> due = new TreeMap<>();
+        long now = System.nanoTime();
+        byRequest.forEach((requestId, grant) -> {
+            if (grant.isKeptAlive() == keptAlive && grant.isDue(now)) {
+                warnOfLeak(grant);
+                due.put(requestId, grant);
+            }
+        });
+        return due;
     }
 
     private static void warnOfLeak(ScheduledRenewal grant) {
@@ -382,30 +387,28 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Ends the grants that have expired, and removes them from the due ones. */
-    private void settleExpired(Map<Long, ScheduledRenewal> due) {
-        List<ScheduledRenewal> expired =
-                due.values().stream().filter(ScheduledRenewal::isExpired).toList();
-        List<ScheduledRenewal> watched = new ArrayList<>();
-        for (ScheduledRenewal grant : expired) {
-            if (grant.isKeptAlive()) {
-                due.remove(grant.requestId());
-                end(grant, grant.isLastTerm());
-            } else {
-                watched.add(grant);
-            }
+    /**
+     * Ends the grants that are only watched and have expired. Another process may have renewed or released them, by their external ids: if
+     * the database cannot tell, they are postponed.
+     */
+    private void settleExpired() {
+        Map<Long, ScheduledRenewal> expired = due(false);
+        expired.values().removeIf(grant -> !grant.isExpired());
+        if (expired.isEmpty()) {
+            return;
         }
-        if (!watched.isEmpty()) {
-            settleWatched(watched);
-            watched.forEach(grant -> due.remove(grant.requestId()));
+        try {
+            settle(expired.values());
+            expired.clear();
+        } finally {
+            expired.values().forEach(ScheduledRenewal::postpone);
         }
     }
 
-    /** Another process may have renewed or released the grant, by its external id. */
-    private void settleWatched(List<ScheduledRenewal> watched) {
+    private void settle(Collection<ScheduledRenewal> watched) {
         long asOf = System.nanoTime();
-        HoldTransactions.Ended ended = renewals.findEnded(
-                watched.stream().map(grant -> grant.state.grant()).toList());
+        HoldTransactions.Ended ended = with.renewals()
+                .findEnded(watched.stream().map(grant -> grant.state.grant()).toList());
         for (ScheduledRenewal grant : watched) {
             long requestId = grant.requestId();
             Duration renewed = ended.alive().get(requestId);
@@ -417,7 +420,7 @@ public final class KeepAlive implements AutoCloseable {
                 }
             } else if (byRequest.remove(requestId, grant)) { // its end is nothing to report
                 boolean unused = grant.state.claimEnd();
-                held.end(grant.state);
+                with.held().end(grant.state);
             }
         }
     }
@@ -428,22 +431,12 @@ public final class KeepAlive implements AutoCloseable {
      */
     private void renew(Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
-        Set<Long> whole = new TreeSet<>();
-        SortedMap<Long, Duration> limited = new TreeMap<>();
-        due.forEach((requestId, grant) -> {
-            Deadline end = grant.renewedUntil(asOf);
-            Duration ttl = grant.state.grant().ttl();
-            Duration rest = Duration.ofNanos(end.remainingNanos(asOf));
-            if (ttl == null || end.never() || rest.compareTo(ttl) >= 0) {
-                whole.add(requestId);
-            } else {
-                limited.put(requestId, rest);
-            }
-        });
-        Consumer<HoldTransactions.Outcome> settle =
-                outcome -> settle(due, outcome, grant -> grant.state.extend(grant.renewedUntil(asOf)));
-        renewals.renew(whole, settle);
-        renewals.renewUntil(limited, settle);
+        Map<Long, Long> millis = new TreeMap<>();
+        due.forEach((requestId, grant) -> millis.put(
+                requestId,
+                TimeUnit.NANOSECONDS.toMillis(grant.renewedUntil(asOf).remainingNanos(asOf))));
+        with.renewals()
+                .renew(millis, outcome -> settle(due, outcome, grant -> grant.state.extend(grant.renewedUntil(asOf))));
     }
 
     /**
@@ -468,7 +461,7 @@ public final class KeepAlive implements AutoCloseable {
         }
         boolean untold = grant.state.claimEnd();
         if (!expired) {
-            held.end(grant.state);
+            with.held().end(grant.state);
         }
         GrantHandle user = grant.handle(); // after the end: a use that begins later finds that the grant is lost
         if (untold && user != null) {
@@ -477,7 +470,7 @@ public final class KeepAlive implements AutoCloseable {
                         report(user, grant, expired);
                         return true;
                     },
-                    reporting);
+                    with.reporting());
         }
     }
 
@@ -496,10 +489,11 @@ public final class KeepAlive implements AutoCloseable {
                     scheduled == null ? null : scheduled.state.acquiredAt());
         } else if (scheduled.isKeptAlive()) {
             log.warn(
-                    "{} has been held for its maximum (semaphore.max-hold, or maxHold of its request) and has ended. Others may"
-                            + " have been granted its permits; its work is no longer limited by them. End the work, or raise the"
-                            + " maximum",
+                    "{} has been held for {} and has reached its maximum (semaphore.max-hold, or maxHold of its request). It has"
+                            + " ended. Others may have been granted its permits; its work is no longer limited by them. End the"
+                            + " work, or raise the maximum",
                     lost,
+                    Duration.ofMillis(lost.heldFor().toMillis()),
                     scheduled.state.acquiredAt());
         } else {
             StoredGrant stored = scheduled.state.grant();
@@ -512,7 +506,7 @@ public final class KeepAlive implements AutoCloseable {
                     stored.ttl(),
                     scheduled.state.acquiredAt());
         }
-        listeners.tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
+        with.listeners().tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
     }
 
     /** A grant that is kept alive, or whose expiry is watched, and the time of its next action. Changed by the thread of the keep-alive. */
@@ -549,7 +543,7 @@ public final class KeepAlive implements AutoCloseable {
             this.state = state;
             this.handle = handle;
             this.maxHold = maxHold;
-            this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
+            this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(with.leakThreshold());
         }
 
         /** This one, until its caller leaves, if it is of the same grant as the one that is only watched. */
@@ -648,7 +642,7 @@ public final class KeepAlive implements AutoCloseable {
                 return Deadline.NEVER;
             }
             Duration third = ttl.dividedBy(3);
-            Duration interval = third.compareTo(longestInterval) < 0 ? third : longestInterval;
+            Duration interval = third.compareTo(with.longestInterval()) < 0 ? third : with.longestInterval();
             return lost.plus(interval.minus(ttl).minus(InstanceLease.PAUSE)).roundedDown(interval.dividedBy(PARTS));
         }
     }

@@ -129,10 +129,6 @@ public final class Quota {
             return uses;
         }
 
-        boolean isExhausted() {
-            return uses >= tokens;
-        }
-
         /** The handle of the current use; null when it is idle. */
         public @Nullable GrantHandle user() {
             return user;
@@ -161,8 +157,6 @@ public final class Quota {
     private final boolean fair;
     private final Slots<Chunk> idle = new Slots<>();
     private final Set<Chunk> chunks = ConcurrentHashMap.newKeySet();
-    /** The number of chunks, including those that were granted and are not in {@code chunks} yet. */
-    private int granted;
 
     private CompletableFuture<?> returns = CompletableFuture.completedFuture(null);
     private volatile long returnedAt = System.nanoTime();
@@ -250,20 +244,13 @@ public final class Quota {
         return !returns().isDone() || returnedAt - nanos > 0;
     }
 
-    /** Counts a chunk that was granted. */
-    public synchronized Quota granted() {
-        granted++;
-        return this;
-    }
-
     /** Counts a chunk that goes back, and adapts the number of tokens to how many it used. */
     public synchronized void gone(Chunk chunk) {
-        if (chunk.isExhausted()) {
+        if (chunk.uses >= chunk.tokens) {
             tokens = Math.min(MAX_TOKENS, tokens * MORE_TOKENS);
         } else if (chunk.uses() <= tokens / 4) {
             tokens = Math.max(MIN_TOKENS, tokens / 2);
         }
-        granted--;
         chunks.remove(chunk);
         changedAt = System.nanoTime();
     }
@@ -336,6 +323,6 @@ public final class Quota {
 
     /** Whether there has been no chunk for a long time, so that the quota may be forgotten. */
     public synchronized boolean isForgotten(long nowNanos) {
-        return granted == 0 && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
+        return chunks.isEmpty() && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
     }
 }

@@ -63,10 +63,19 @@ public final class BackgroundReleaser implements AutoCloseable {
      * @return completed at the end, with whether it has succeeded
      */
     public CompletableFuture<Boolean> undo(AcquireState acquire) {
+        return undo(acquire, false);
+    }
+
+    /** Undoes an acquire that this JVM may have kept alive, and whose last caller has left. */
+    public CompletableFuture<Boolean> undoKeptAlive(AcquireState acquire) {
+        return undo(acquire, true);
+    }
+
+    private CompletableFuture<Boolean> undo(AcquireState acquire, boolean keptAlive) {
         AcquireCommand command = acquire.command();
         Deadline until = command.ttl() == null ? Deadline.NEVER : Deadline.in(command.ttl());
         Supplier<CompletableFuture<?>> work = () -> {
-            undoing.undo(acquire);
+            undoing.undo(acquire, keptAlive);
             return CompletableFuture.completedFuture(true);
         };
         Task task = new Task("undoing of " + command.externalId(), work, until, new CompletableFuture<>());

@@ -15,17 +15,9 @@ import org.springframework.dao.DataAccessResourceFailureException;
  * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. The
  * transaction runs on a thread of the library, and what it executes finds its session there ({@link Sessions#current}).
  */
-public final class ShortTransaction {
+public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) {
 
     private static final Logger log = LoggerFactory.getLogger(ShortTransaction.class);
-
-    private final Sessions sessions;
-    private final PersistenceUnit repositories;
-
-    public ShortTransaction(Sessions sessions, PersistenceUnit repositories) {
-        this.sessions = sessions;
-        this.repositories = repositories;
-    }
 
     /** {@linkplain #execute Executes} work that uses repositories; starts Hibernate before the transaction if it has not been started. */
     public <T extends @Nullable Object> T executeWithRepositories(Supplier<T> work) {

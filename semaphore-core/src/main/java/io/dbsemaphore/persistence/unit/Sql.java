@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -48,6 +49,13 @@ public final class Sql {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\?");
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
+
+    /** Tables, and what begins with the kind of a constraint or an index. */
+    private static final Pattern NAME = Pattern.compile("\\b(semaphore|permit_request|permit|semaphore_instance"
+            + "|semaphore_waiter|capacity_change|(?:pk|uq|fk|ix|ck)_\\w+)\\b");
+
+    /** Texts of this length depend on how many rows they are about: there are too many to keep them. */
+    private static final int LONG = 8_192;
 
     private final Sessions sessions;
     private final Database database;
@@ -170,8 +178,13 @@ public final class Sql {
         return text;
     }
 
+    /** SQL or an SQL script with the configured prefix before the names of tables, constraints and indexes, as the changelog adds it. */
+    public static String withPrefix(String sql, String prefix) {
+        return prefix.isEmpty() ? sql : NAME.matcher(sql).replaceAll(Matcher.quoteReplacement(prefix) + "$1");
+    }
+
     private String translate(String statement) {
-        String text = TablePrefix.addTo(statement.strip().replaceAll("\\s+", " "), tablePrefix);
+        String text = withPrefix(statement.strip().replaceAll("\\s+", " "), tablePrefix);
         return LOCK_OF_ALIAS.matcher(database.withClock(text)).replaceAll("$1");
     }
 
@@ -179,7 +192,8 @@ public final class Sql {
     private record Bound(String text, List<? extends @Nullable Object> values) {}
 
     private Bound bind(String statement, @Nullable Object[] values) {
-        String text = cached.computeIfAbsent(statement, this::translate);
+        String text =
+                statement.length() < LONG ? cached.computeIfAbsent(statement, this::translate) : translate(statement);
         StringBuilder expanded = new StringBuilder(text.length() + 64);
         List<@Nullable Object> flat = new ArrayList<>();
         int from = 0;

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -25,10 +26,11 @@ public final class TableCheck {
     /**
      * A table that lacks columns.
      *
+     * @param exists false if the whole table is missing
      * @param foreign whether the table exists and at least half of the expected columns are missing, so that it is probably
      *     another application's
      */
-    public record Mismatch(String table, List<String> missingColumns, boolean foreign) {}
+    public record Mismatch(String table, List<String> missingColumns, boolean exists, boolean foreign) {}
 
     private TableCheck() {}
 
@@ -66,10 +68,15 @@ public final class TableCheck {
         return !mismatches.isEmpty() && mismatches.stream().noneMatch(Mismatch::foreign);
     }
 
-    /** The first table that lacks columns; empty if there is none, or a table cannot be read. */
+    /**
+     * The first table that exists and lacks columns, if possible one of another application; empty if there is none, or a table cannot
+     * be read.
+     */
     public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
         try {
-            return mismatches(dataSource, entities, tablePrefix).stream().findFirst();
+            return mismatches(dataSource, entities, tablePrefix).stream()
+                    .filter(Mismatch::exists)
+                    .max(Comparator.comparing(Mismatch::foreign));
         } catch (SQLException unreadable) {
             return Optional.empty();
         }
@@ -85,8 +92,9 @@ public final class TableCheck {
             List<String> missing = new ArrayList<>(expected);
             missing.removeAll(existing);
             if (!missing.isEmpty()) {
-                boolean foreign = !existing.isEmpty() && missing.size() * 2 >= expected.size();
-                mismatches.add(new Mismatch(table, missing, foreign));
+                boolean exists = !existing.isEmpty();
+                boolean foreign = exists && missing.size() * 2 >= expected.size();
+                mismatches.add(new Mismatch(table, missing, exists, foreign));
             }
         }
         return mismatches;

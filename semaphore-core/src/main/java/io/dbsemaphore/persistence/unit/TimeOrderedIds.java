@@ -29,16 +29,12 @@ public final class TimeOrderedIds {
     private final LongSupplier clock;
     private final AtomicLong last = new AtomicLong(ThreadLocalRandom.current().nextLong(1L << FIRST_ID_BITS));
 
-    public TimeOrderedIds() {
-        this(System::currentTimeMillis);
-    }
-
     /**
      * Generates ids by a clock.
      *
      * @param clock the milliseconds since 1970
      */
-    TimeOrderedIds(LongSupplier clock) {
+    public TimeOrderedIds(LongSupplier clock) {
         this.clock = clock;
     }
 

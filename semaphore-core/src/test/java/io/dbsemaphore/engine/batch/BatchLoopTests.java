@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,15 +54,18 @@ class BatchLoopTests {
         threads.stop();
     }
 
+    @Measured
     @Test
     void shortBatchesRunOneAfterTheOther() {
+        done.set(0);
+        peak.set(0);
         goOn.release(100);
         for (int i = 0; i < 100; i++) {
             add();
         }
 
         await().until(() -> done.get() == 100);
-        assertThat(peak).hasValue(1);
+        Measurement.check(() -> assertThat(peak).hasValue(1));
     }
 
     @Test

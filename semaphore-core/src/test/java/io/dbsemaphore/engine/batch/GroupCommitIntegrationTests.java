@@ -91,7 +91,7 @@ class GroupCommitIntegrationTests {
     void close() {
         background.close();
         scheduler.shutdownNow();
-        persistence.close();
+        persistence.unit().close();
         connections.close();
     }
 

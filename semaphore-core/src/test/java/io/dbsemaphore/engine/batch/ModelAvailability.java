@@ -27,10 +27,9 @@ final class ModelAvailability {
      * A batch has ended.
      *
      * @param changed what was released since the batch began, less what was promised
-     * @param atMost one less than a caller asked for that was first, and was refused by this batch
      */
-    void left(String name, RemainingAvailability left, long changed, long atMost, long now) {
-        known.put(name, Math.min(left.available(), atMost) + changed);
+    void left(String name, RemainingAvailability left, long changed, long now) {
+        known.put(name, left.available() + changed);
         changedAt.put(name, now);
     }
 

@@ -2,8 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import static io.dbsemaphore.engine.batch.QueueModel.require;
 
-import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -14,7 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Which of the waiting callers a step must have woken: those that are first, if what they wait for is available. */
@@ -26,9 +25,11 @@ final class ModelWaiters {
             .thenComparing(each -> each.acquire.ticket());
 
     private final ModelParticipants participants;
-    private final ModelAvailability available = new ModelAvailability();
+    /** At least so much is available. It is not known exactly: the queue's idea of the database's clock, and so of the window, may be late. */
+    private final ModelAvailability least = new ModelAvailability();
+
+    private final ModelAvailability most = new ModelAvailability();
     private final Map<ModelCaller, Map<String, Long>> waiting = new LinkedHashMap<>();
-    private final Map<ModelCaller, Set<String>> queuedFor = new HashMap<>();
     private @Nullable ModelCaller leaving;
     private long now;
 
@@ -63,7 +64,7 @@ final class ModelWaiters {
     void finished(ModelFlight flight) {
         for (int i = 0; i < flight.result().outcomes().size(); i++) {
             ModelCaller member = participants.callerOf(flight.batch.members().get(i));
-            if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused refused
+            if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused
                     && (member.stage() == Stage.READY || member.stage() == Stage.WAIT_QUEUE)) {
                 Map<String, Long> asked = new HashMap<>();
                 member.state()
@@ -71,17 +72,11 @@ final class ModelWaiters {
                         .permits()
                         .forEach((name, count) -> asked.put(name, requested(flight, member, name, count)));
                 waiting.put(member, asked);
-                queuedFor.put(member, namesOf(refused));
             }
         }
         flight.result().availability().forEach((name, left) -> {
-            ModelCaller first = first(name);
-            if (first != null) {
-                boolean wasRefused = flight.batch.members().contains(first.acquire)
-                        && first.state().demandAhead(name).equals(Demand.NONE)
-                        && queuedFor.getOrDefault(first, Set.of()).contains(name);
-                long atMost = wasRefused ? waiting.get(first).get(name) - 1 : Long.MAX_VALUE;
-                available.left(name, left, flight.changes(name), atMost, now);
+            if (first(name) != null) {
+                Stream.of(least, most).forEach(each -> each.left(name, left, flight.changes(name), now));
             }
         });
     }
@@ -90,10 +85,6 @@ final class ModelWaiters {
         return member.state().command().exclusive()
                 ? flight.result().availability().get(name).capacity()
                 : count;
-    }
-
-    private static Set<String> namesOf(GrantOutcome.Refused refused) {
-        return refused.shortages().stream().map(PermitShortage::name).collect(Collectors.toSet());
     }
 
     private @Nullable ModelCaller first(String name) {
@@ -106,14 +97,14 @@ final class ModelWaiters {
 
     /** Permits were released, or promised to a caller. */
     void changed(String name, long permits) {
-        available.changed(name, permits, now);
+        Stream.of(least, most).forEach(each -> each.changed(name, permits, now));
         participants.flights().forEach(each -> each.changed(name, permits));
     }
 
     void polled(Map<String, RemainingAvailability> polled, long asOf) {
         polled.forEach((name, seen) -> {
             if (first(name) != null && participants.flights().stream().noneMatch(each -> each.keeps(name, now))) {
-                available.polled(name, seen, asOf);
+                Stream.of(least, most).forEach(each -> each.polled(name, seen, asOf));
             }
         });
     }
@@ -121,7 +112,19 @@ final class ModelWaiters {
     void wakeFirst(String name) {
         ModelCaller first = first(name);
         if (first != null) {
-            available.raise(name, waiting.get(first).get(name));
+            long asked = waiting.get(first).get(name);
+            Stream.of(least, most).forEach(each -> each.raise(name, asked));
+            waiting.keySet().stream()
+                    .filter(each -> waiting.get(each).keySet().equals(Set.of(name)))
+                    .min(IN_ORDER)
+                    .ifPresent(second -> {
+                        if (!isEnoughFor(first, most, ModelWaiters::isOfOne)) {
+                            least.raise(name, needed(second, name, ModelWaiters::isOfOne));
+                        }
+                        if (!isEnoughFor(first, least, each -> true)) {
+                            most.raise(name, needed(second, name, each -> true));
+                        }
+                    });
         }
     }
 
@@ -131,26 +134,36 @@ final class ModelWaiters {
                 .filter(each -> each.getKey() != leaving && each.getKey().stage() == Stage.READY)
                 .sorted(Map.Entry.comparingByKey(IN_ORDER))
                 .forEach(each -> each.getValue().forEach((name, asked) -> {
-                    require(available.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);
+                    require(most.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);
                     changed(name, -asked);
                 }));
         update();
-        available.keepOnly(names());
-        waiting.forEach((caller, asked) -> require(
-                !asked.entrySet().stream()
-                        .allMatch(
-                                each -> available.of(each.getKey()) >= each.getValue() + ahead(caller, each.getKey())),
-                () -> "It is its turn, and it was not woken: " + caller));
+        Stream.of(least, most).forEach(each -> each.keepOnly(names()));
+        waiting.keySet()
+                .forEach(caller -> require(
+                        !isEnoughFor(caller, least, each -> true),
+                        () -> "It is its turn, and it was not woken: " + caller));
     }
 
-    /** How many permits those ask for who came before it. */
-    private long ahead(ModelCaller caller, String name) {
-        return waiting.entrySet().stream()
-                .filter(each -> IN_ORDER.compare(each.getKey(), caller) < 0)
-                .mapToLong(each -> each.getValue().containsKey(name)
-                                && each.getKey().state().command().exclusive()
-                        ? Integer.MAX_VALUE
-                        : each.getValue().getOrDefault(name, 0L))
-                .sum();
+    private boolean isEnoughFor(ModelCaller caller, ModelAvailability available, Predicate<ModelCaller> withheldFor) {
+        return waiting.get(caller).keySet().stream()
+                .allMatch(name -> available.of(name) >= needed(caller, name, withheldFor));
+    }
+
+    /** How many permits it asks for, with those of them who came before it. */
+    private long needed(ModelCaller caller, String name, Predicate<ModelCaller> withheldFor) {
+        return waiting.get(caller).get(name)
+                + waiting.entrySet().stream()
+                        .filter(each -> IN_ORDER.compare(each.getKey(), caller) < 0 && withheldFor.test(each.getKey()))
+                        .mapToLong(each -> each.getValue().containsKey(name)
+                                        && each.getKey().state().command().exclusive()
+                                ? Integer.MAX_VALUE
+                                : each.getValue().getOrDefault(name, 0L))
+                        .sum();
+    }
+
+    /** Permits are withheld for it at any time, and for others while the window is open. */
+    private static boolean isOfOne(ModelCaller caller) {
+        return !caller.state().command().isOfSeveral();
     }
 }

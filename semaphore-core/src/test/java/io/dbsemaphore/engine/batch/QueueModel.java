@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
@@ -18,12 +19,16 @@ final class QueueModel {
     /** For so long after a conflict a semaphore may be passed over. */
     private static final long CONFLICT = Duration.ofMillis(2_200).toNanos();
 
+    /** For so long after it was found locked a semaphore may pause. */
+    private static final long LOCKED = Duration.ofMillis(20).toNanos();
+
     private final WorkQueue queue;
     private final ModelDatabase database;
     private final int maxBatchSize;
     private final ModelParticipants participants;
     private final ModelWaiters waiters;
     private final Map<String, Long> conflictAt = new HashMap<>();
+    private final Map<String, Long> lockedAt = new HashMap<>();
     private long now;
     private boolean closed;
 
@@ -70,11 +75,11 @@ final class QueueModel {
         assertThat(members).as("once").doesNotHaveDuplicates().isSubsetOf(queued);
         checkTaken(batch, members);
         queued.stream()
-                .filter(each -> !members.contains(each) && mayNotBeOvertaken(each, withKeptAlive))
+                .filter(each -> !members.contains(each) && mayNotBeOvertaken(each))
                 .forEach(each -> assertThat(members)
                         .as("overtakes " + each)
                         .noneMatch(member -> member.acquire.ticket() > each.acquire.ticket()
-                                && each.acquire.names().stream().anyMatch(member.acquire.names()::contains)));
+                                && orderedNames(each).anyMatch(member.acquire.names()::contains)));
         participants.flights().add(flight);
         return flight;
     }
@@ -100,12 +105,24 @@ final class QueueModel {
         }
     }
 
-    private boolean mayNotBeOvertaken(ModelCaller caller, boolean withKeptAlive) {
-        return (withKeptAlive || !caller.state().command().isKeptAlive())
-                && caller.acquire.notBefore().remainingNanos(now) <= 0
+    private boolean mayNotBeOvertaken(ModelCaller caller) {
+        return caller.acquire.notBefore().remainingNanos(now) <= 0
                 && caller.acquire.names().stream()
                         .noneMatch(name -> now - conflictAt.getOrDefault(name, now - CONFLICT) < CONFLICT
                                 || participants.flights().stream().anyMatch(each -> each.isStalledOver(name, now)));
+    }
+
+    /**
+     * The semaphores of a caller at which others must not overtake it: all, or the only one that may be pausing, since then the others are
+     * not reserved; none, if several may.
+     */
+    private Stream<String> orderedNames(ModelCaller caller) {
+        List<String> pausing = caller.acquire.names().stream()
+                .filter(name -> now - lockedAt.getOrDefault(name, now - LOCKED - 1) <= LOCKED)
+                .toList();
+        return pausing.isEmpty()
+                ? caller.acquire.names().stream()
+                : pausing.stream().filter(name -> pausing.size() == 1);
     }
 
     /** Those who came later are granted nothing of what is withheld for those who came before. */
@@ -131,6 +148,11 @@ final class QueueModel {
 
     void finished(ModelFlight flight, Settlement.Result settled) {
         waiters.finished(flight);
+        flight.result().outcomes().forEach(outcome -> {
+            if (outcome instanceof GrantOutcome.Postponed postponed) {
+                lockedAt.put(postponed.name(), now);
+            }
+        });
         answer(settled);
     }
 
@@ -142,11 +164,12 @@ final class QueueModel {
     }
 
     private void answer(Settlement.Result settled) {
-        settled.acquires().stream().map(participants::callerOf).forEach(caller -> {
+        settled.acquires().forEach((acquire, answer) -> {
+            ModelCaller caller = participants.callerOf(acquire);
             assertThat(caller.acquire.answer())
                     .as("told under the lock: " + caller)
                     .isNotDone();
-            caller.acquire.complete();
+            answer.run();
             caller.decisions++;
             told(caller);
         });

@@ -66,7 +66,7 @@ final class ScheduledBatches {
         for (int i = 0; i < result.outcomes().size(); i++) {
             Acquire member = flight.batch.members().get(i);
             if (result.outcomes().get(i) instanceof GrantOutcome.Granted
-                    && settled.acquires().contains(member)
+                    && settled.acquires().containsKey(member)
                     && !member.isAbandoned()) {
                 granted.add(member.command());
             }

@@ -37,18 +37,15 @@ class WaitQueuesTests {
     @Test
     void knowsWhatCallersWaitFor() {
         Acquire caller = refused(Map.of("backup", 2), OPEN);
-        assertThat(queues.isEmpty()).as("empty").isEqualTo(false);
+        assertThat(queues.needPolls()).as("polls").isEqualTo(true);
         assertThat(queues.isAwaited("backup")).as("backup").isEqualTo(true);
         assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
-        assertThat(queues.isAwaited(List.of("copy", "backup"))).as("both").isEqualTo(true);
-        assertThat(queues.isAwaited(List.of("copy"))).as("only copy").isEqualTo(false);
         Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), 2, false, false);
-        assertThat(queues.local(List.of("backup", "copy")))
-                .as("for other instances")
-                .isEqualTo(Map.of("backup", new LocalQueue(List.of(waiter), 1)));
+        assertThat(queues.local("backup")).as("for other instances").isEqualTo(new LocalQueue(List.of(waiter), 1));
+        assertThat(queues.local("copy")).isEqualTo(LocalQueue.EMPTY);
 
         queues.remove(caller);
-        assertThat(queues.isEmpty()).as("empty").isEqualTo(true);
+        assertThat(queues.needPolls()).as("polls").isEqualTo(false);
     }
 
     @Test
@@ -196,16 +193,6 @@ class WaitQueuesTests {
         batch("backup", new RemainingAvailability(0, 4, 0, 7, 7, OPEN, WaitersElsewhere.NONE, true));
         assertThat(wake("backup")).as("paused").isEmpty();
         batch("backup", new RemainingAvailability(1, 4, -3, 7, 7, OPEN, WaitersElsewhere.NONE, true));
-        assertThat(wake("backup")).containsExactly(caller);
-    }
-
-    /** Otherwise it would be tried, and refused, again and again. */
-    @Test
-    void wakesNoCallerForLessThanItWasRefusedWith() {
-        Acquire caller = caller(Map.of("backup", 2));
-        park(caller, Map.of("backup", Values.left(3, OPEN, 0)), "backup");
-        assertThat(wake("backup")).isEmpty();
-        queues.adjustAvailable("backup", 1);
         assertThat(wake("backup")).containsExactly(caller);
     }
 

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /** A queue of acquires of the semaphore {@code backup}, and the ways to fill and to empty it. */
@@ -21,7 +23,14 @@ abstract class WorkQueueFixture {
     static final Map<String, Integer> BACKUP = Map.of("backup", 1);
     static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
 
-    final WorkQueue queue = queue(2, 500, QueueClock.SYSTEM);
+    private LongSupplier time = System::nanoTime;
+    final QueueClock queueClock = new QueueClock(() -> time.getAsLong(), QueueClock.SYSTEM.random());
+    final WorkQueue queue = queue(2, 500, queueClock);
+
+    /** A nanosecond passes with each look at the clock: no answer of the database becomes old. */
+    final void slowDown() {
+        time = new AtomicLong(System.nanoTime())::incrementAndGet;
+    }
 
     static WorkQueue queue(int atOnce, int maxBatchSize, QueueClock clock) {
         return queue(atOnce, maxBatchSize, Duration.ofSeconds(5), clock);
@@ -39,23 +48,25 @@ abstract class WorkQueueFixture {
 
     /** The queue knows what a caller asks for by the command only. */
     static Acquire acquire(AcquireCommand command, boolean waits, Deadline deadline, QueueClock clock) {
-        Acquire.Call call = new Acquire.Call(AcquireRequest.of("test"), 0, false, null);
-        return new Acquire(call, command, waits, deadline, clock);
+        long now = clock.now();
+        Duration waitTime = Duration.ofNanos(waits ? Math.max(1, deadline.remainingNanos(now)) : 0);
+        AcquireRequest request = AcquireRequest.of("test").withWaitTime(waitTime);
+        return new Acquire(new Acquire.Call(request, now, false, null), command, clock);
     }
 
     static Acquire withoutWaitTime(Map<String, Integer> permits) {
         return acquire(command(permits), false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
     }
 
-    static Acquire waiter(Map<String, Integer> permits) {
-        return acquire(command(permits), true, Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
+    final Acquire waiter(Map<String, Integer> permits) {
+        return acquire(command(permits), true, queueClock.in(Duration.ofMinutes(1)), queueClock);
     }
 
     final Acquire addWaiter() {
         return addWaiters(1).get(0);
     }
 
-    static List<Acquire> waiters(int count) {
+    final List<Acquire> waiters(int count) {
         return Stream.generate(() -> waiter(BACKUP)).limit(count).toList();
     }
 

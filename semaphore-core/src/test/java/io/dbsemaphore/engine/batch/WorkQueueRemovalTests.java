@@ -12,7 +12,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
@@ -23,7 +22,6 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
 
     private static final ReuseTerms TERMS =
             new ReuseTerms("backup", 1, false, true, Duration.ofMinutes(1), Duration.ofMinutes(5));
-    private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
@@ -33,7 +31,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         Acquire waiter = addWaiter();
         queue.tryOnceMore(waiter);
 
-        assertThat(settleRefused(take()).acquires()).containsExactly(waiter);
+        assertThat(settleRefused(take()).acquires()).containsOnlyKeys(waiter);
     }
 
     /** A batch has claimed its acquire, so that it can no longer be withdrawn. */
@@ -44,7 +42,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         assertThat(waiter.claim()).as("claimed").isEqualTo(true);
         assertThat(queue.cancel(waiter)).as("given up").isEqualTo(false);
 
-        assertThat(settleRefused(batch).acquires()).containsExactly(waiter);
+        assertThat(settleRefused(batch).acquires()).containsOnlyKeys(waiter);
     }
 
     /** Otherwise it might be written once more when its caller is answered, who would be told that the outcome is unknown. */
@@ -61,8 +59,8 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
                 new CannotAcquireLockException("gap", new SQLException("Lock wait timeout exceeded", "40001", 1205)),
                 true);
 
-        assertThat(settled.acquires()).containsExactly(acquire);
-        acquire.complete();
+        assertThat(settled.acquires()).containsOnlyKeys(acquire);
+        settled.acquires().get(acquire).run();
         assertThat(acquire.answer())
                 .failsWithin(Duration.ZERO)
                 .withThrowableThat()
@@ -77,9 +75,9 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
 
         Settlement.Result result = settleRefused(take()); // which knows nothing of the second semaphore
 
-        assertThat(result.acquires()).containsExactly(waiter);
+        assertThat(result.acquires()).containsOnlyKeys(waiter);
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
-        waiter.complete();
+        result.acquires().get(waiter).run();
         assertThat(waiter.answer()).isCompletedExceptionally();
     }
 
@@ -138,11 +136,10 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         waiters.forEach(this::addForReuse);
         refuseAll();
 
-        WorkQueue.HandoverResult handed = queue.handOver(TERMS, ANSWER);
+        WorkQueue.HandoverResult handed = queue.handOver(TERMS);
 
         assertThat(handed).isEqualTo(new WorkQueue.HandoverResult(HandoverOutcome.DONE, waiters.get(0), false));
-        Objects.requireNonNull(handed.acquire()).complete();
-        assertThat(waiters.get(0).answer()).isCompletedWithValue(ANSWER);
+        assertThat(waiters.get(0).stage()).isEqualTo(Acquire.Stage.DONE);
         assertThat(queue.released(BACKUP)).as("woken").isEqualTo(true);
         assertThat(take().members()).containsExactly(waiters.get(1));
     }
@@ -153,7 +150,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         refuseAll();
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(true);
 
-        assertThat(queue.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.DONE);
+        assertThat(queue.handOver(TERMS).outcome()).isEqualTo(HandoverOutcome.DONE);
 
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
         assertThat(queue.beginPoll().departed()).containsExactly("backup");
@@ -166,9 +163,9 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         refuseAll();
         ReuseTerms shorter = new ReuseTerms("backup", 1, false, true, Duration.ofSeconds(1), TERMS.maxHold());
 
-        assertThat(queue.handOver(shorter, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
+        assertThat(queue.handOver(shorter).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
 
-        assertThat(waiter.isDecided()).as("decided").isEqualTo(false);
+        assertThat(waiter.stage()).isEqualTo(Acquire.Stage.WAIT_QUEUE);
     }
 
     @Test
@@ -176,7 +173,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         queue.add(withoutWaitTime(BACKUP));
         refuseAll();
 
-        assertThat(queue.handOver(TERMS, ANSWER))
+        assertThat(queue.handOver(TERMS))
                 .isEqualTo(new WorkQueue.HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false));
     }
 
@@ -203,15 +200,15 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         Acquire early = caller(Duration.ofMinutes(1));
         Acquire inTime = caller(Duration.ofSeconds(1));
         Deadline deadline = inTime.deadline();
-        assertThat(early.isWaitOver()).as("over at first").isEqualTo(false);
-        assertThat(withoutWaitTime(BACKUP).isWaitOver())
-                .as("over without a wait time")
-                .isEqualTo(true);
+        assertThat(early.isWillingToWait()).as("at first").isEqualTo(true);
+        assertThat(withoutWaitTime(BACKUP).isWillingToWait())
+                .as("without a wait time")
+                .isEqualTo(false);
 
         now += Duration.ofSeconds(2).toNanos();
         List.of(early, inTime).forEach(Acquire::endWait);
 
-        assertThat(early.isWaitOver()).as("over").isEqualTo(true);
+        assertThat(early.isWillingToWait()).as("when it is over").isEqualTo(false);
         assertThat(early.deadline()).isEqualTo(clock.in(Duration.ZERO));
         assertThat(inTime.deadline()).isEqualTo(deadline);
     }

@@ -12,6 +12,7 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -31,7 +32,6 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     private static final LocalDateTime CLOSED = OPEN.plus(Duration.ofMillis(1_000));
     private static final ReuseTerms TERMS =
             new ReuseTerms("backup", 1, false, true, Duration.ofMinutes(1), Duration.ofMinutes(5));
-    private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
@@ -56,7 +56,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     void areHandedNothingWhileTheWindowIsClosed() {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE);
 
-        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
+        assertThat(several.handOver(TERMS).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     @Test
@@ -70,7 +70,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         next.reuse(TERMS, 1);
         park(next, Set.of("backup"), later, 0, WaitersElsewhere.of(List.of(other), Values.FAIR.instance(), later));
 
-        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
+        assertThat(several.handOver(TERMS).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     /** However often others are granted permits of the semaphore that is not full. */
@@ -79,11 +79,24 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), OPEN, 3, WaitersElsewhere.NONE);
         for (long fence = 1_000; fence <= 3_000; fence += 1_000) {
             now += Duration.ofMillis(600).toNanos();
-            several.recordPoll(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now);
+            assertThat(several.recordPoll(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now))
+                    .isEqualTo(false);
         }
 
-        assertThat(several.takeGrantedElsewhere()).isEqualTo(false);
         assertThat(several.pollAfter(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(100));
+    }
+
+    /** A permit of "backup" may have expired: a semaphore that the first two also need has no permit. */
+    @Test
+    void letOneBehindThemReclaimWhatHasExpired() {
+        park(Map.of("copy", 1), Set.of("copy"), OPEN, 0, WaitersElsewhere.NONE);
+        park(Map.of("backup", 1, "copy", 1), Set.of("backup", "copy"), OPEN, 0, WaitersElsewhere.NONE);
+        Acquire behind = caller(Map.of("backup", 2));
+        park(behind, Set.of("backup"), OPEN, 0, WaitersElsewhere.NONE);
+
+        boolean unused = several.tryFirst(Set.of("backup", "copy"));
+
+        assertThat(behind.stage()).isEqualTo(Stage.READY);
     }
 
     /** The window is closed: the first of the queue lacks more than the caller that is next. */

@@ -114,7 +114,7 @@ class WorkQueueTests extends WorkQueueFixture {
 
         assertThat(queue.finishFailed(batch, new IllegalStateException("Not again"), true)
                         .acquires())
-                .containsExactly(waiter);
+                .containsOnlyKeys(waiter);
 
         assertThat(queue.beginPoll().departed()).containsExactly("backup");
     }
@@ -180,7 +180,7 @@ class WorkQueueTests extends WorkQueueFixture {
                         : new IllegalArgumentException("Something of the other"),
                 true);
 
-        assertThat(settled.acquires()).doesNotContain(impatient);
+        assertThat(settled.acquires()).doesNotContainKey(impatient);
         Awaitility.await("the next attempt").until(() -> take().members().contains(impatient));
     }
 
@@ -193,9 +193,11 @@ class WorkQueueTests extends WorkQueueFixture {
         assertThat(impatient.claim()).isEqualTo(true);
         assertThat(queue.cancel(impatient)).as("given up").isEqualTo(false);
 
-        assertThat(queue.finishFailed(batch, deadlock, true).acquires()).containsExactly(impatient);
+        Map<Acquire, Runnable> answers =
+                queue.finishFailed(batch, deadlock, true).acquires();
 
-        impatient.complete();
+        assertThat(answers).containsOnlyKeys(impatient);
+        answers.get(impatient).run();
         assertThat(impatient.answer()).isCompletedExceptionally();
         assertThat(queue.close()).isEmpty();
     }
@@ -233,6 +235,41 @@ class WorkQueueTests extends WorkQueueFixture {
         now.addAndGet(toStall);
         assertThat(stalling.nanosToWork()).isZero();
         assertThat(stalling.take(true, false).members()).containsExactly(kept);
+    }
+
+    @Test
+    void tellsOtherInstancesOfCallersThatALaterBatchDecides() {
+        WorkQueue small = queue(2, 1, clock);
+        for (int i = 0; i < 3; i++) {
+            small.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
+            end(small, small.take(true, false), available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
+        }
+        small.released(Map.of("backup", 3));
+
+        Batch batch = small.take(true, false);
+
+        assertThat(batch.members()).hasSize(1);
+        assertThat(batch.queues().of("backup").size()).isEqualTo(2);
+        assertThat(batch.queues().of("backup").first()).hasSize(2);
+    }
+
+    @Test
+    void letsNobodyOvertakeACallerWhoseRowIsLockedAgain() {
+        pausing.add(acquire(command(Map.of("copy", 1)), true, Deadline.NEVER, clock));
+        Batch waitsForCopy = pausing.take(true, false);
+        Acquire first = acquire(command(BACKUP), true, Deadline.NEVER, clock);
+        pausing.add(first);
+        for (int i = 0; i < 2; i++) {
+            end(pausing, pausing.take(true, true), Map.of(), new GrantOutcome.Postponed("backup"));
+        }
+        Acquire later = acquire(command(BACKUP), false, Deadline.NEVER, clock);
+        pausing.add(later);
+
+        assertThat(waitsForCopy.isWaiting()).isEqualTo(true);
+        assertThat(pausing.take(true, true).members()).as("at once").isEmpty();
+        assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(2), Duration.ofMillis(20));
+        now.addAndGet(pausing.nanosToWork());
+        assertThat(pausing.take(true, true).members()).containsExactly(first, later);
     }
 
     @ParameterizedTest(name = "takes releases: {0}")
@@ -338,11 +375,12 @@ class WorkQueueTests extends WorkQueueFixture {
         List<Acquire> waiters = addWaiters(2);
         List<GrantOutcome> broken = List.of(new GrantOutcome.Refused(null), new GrantOutcome.Refused(null));
 
-        List<Acquire> decided = queue.finish(take(), new BatchResult(broken, available(0, 7), List.of(), Map.of()), 0)
+        Map<Acquire, Runnable> decided = queue.finish(
+                        take(), new BatchResult(broken, available(0, 7), List.of(), Map.of()), 0)
                 .acquires();
 
-        assertThat(decided).isEqualTo(waiters);
-        decided.forEach(Acquire::complete);
+        assertThat(decided).containsOnlyKeys(waiters);
+        decided.values().forEach(Runnable::run);
         assertThat(waiters).allSatisfy(waiter -> assertThat(waiter.answer()).isCompletedExceptionally());
     }
 
@@ -392,7 +430,7 @@ class WorkQueueTests extends WorkQueueFixture {
             now.addAndGet(pauseAfterConflict());
         }
 
-        assertThat(acquire.isDecided()).as("answered").isEqualTo(false);
+        assertThat(acquire.stage()).as("answered").isEqualTo(Acquire.Stage.READY);
         assertThat(acquire.lastFailure()).isSameAs(deadlock);
         assertThat(pausing.cancel(acquire)).as("ended by its deadline").isEqualTo(true);
     }

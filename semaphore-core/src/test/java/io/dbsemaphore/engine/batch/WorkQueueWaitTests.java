@@ -16,10 +16,12 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -64,6 +66,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     @Test
     void addsANewAcquireToTheWaitQueueBehindOthers() {
+        slowDown();
         Acquire first = addWaiter();
         refuseAll();
         Acquire added = waiter(BACKUP);
@@ -107,12 +110,13 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     @Test
     void refusesNoAcquireForWhichTheDatabaseWasNotAsked() {
+        slowDown();
         addWaiter();
         refuseAll();
         List<Acquire> unasked = addWaiters(2);
 
         queue.tryOnceMore(unasked.get(0));
-        boolean unused = queue.recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
+        boolean unused = queue.recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), queueClock.now());
         queue.tryOnceMore(unasked.get(1));
 
         assertThat(unasked.get(0).lastShortages()).isEmpty();
@@ -134,6 +138,69 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         waiters.forEach(queue::add);
 
         assertThat(take().members()).containsExactly(waiters.get(2), waiters.get(1), waiters.get(0));
+    }
+
+    /** The batch has not renewed the lease: when it began, no acquire that is kept alive was ready. */
+    @Test
+    void isNotOvertakenWhereABatchLeavesItOut() {
+        AcquireCommand keptAlive = new AcquireCommand("id", false, true, BACKUP, false, null, "test", 7L);
+        Acquire first = acquire(keptAlive, true, Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
+        Acquire later = withoutWaitTime(BACKUP);
+        Acquire elsewhere = withoutWaitTime(Map.of("copy", 1));
+        List.of(first, later, elsewhere).forEach(queue::add);
+
+        assertThat(queue.take(false, false).members()).containsExactly(elsewhere);
+        assertThat(take().members()).containsExactly(first, later);
+    }
+
+    /** The batch that decides a caller tells other instances of it, unless it is granted. */
+    @Test
+    void isNotForgottenByOthersBeforeItIsDecided() {
+        Acquire woken = addWaiter();
+        addWaiter();
+        refuseAll();
+        assertThat(queue.beginPoll().inFlight()).isEmpty();
+
+        queue.released(BACKUP);
+
+        assertThat(woken.stage()).isEqualTo(Stage.READY);
+        assertThat(queue.beginPoll().inFlight()).containsExactly("backup");
+        queue.recordDeparted(Set.of("backup"));
+        assertThat(queue.beginPoll().departed()).isEmpty();
+        assertThat(queue.needsPolls()).isEqualTo(true);
+    }
+
+    /** Where callers come all the time, no poll would otherwise tell that one has left. */
+    @Test
+    void isForgottenByOthersThoughNewCallersAreReady() {
+        Acquire gone = addWaiter();
+        addWaiter();
+        refuseAll();
+        queue.add(withoutWaitTime(BACKUP));
+
+        assertThat(queue.cancel(gone)).isEqualTo(true);
+
+        assertThat(queue.beginPoll().inFlight()).isEmpty();
+    }
+
+    @Test
+    void isPlacedByTheClockOfTheLastPoll() {
+        long[] now = {1};
+        WorkQueue polling = queue(2, 500, new QueueClock(() -> now[0], bound -> 0));
+        polling.add(acquire(command(BACKUP), true, Deadline.after(now[0], Duration.ofMinutes(1)), clockAt(now)));
+        end(polling, polling.take(true, false), available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
+        now[0] += Duration.ofSeconds(11).toNanos();
+        LocalDateTime later = Values.NOW.plusSeconds(30); // the clock was set forward
+
+        boolean unused = polling.recordPoll(Map.of("backup", Values.polled(1, 1, 0, 7, later)), now[0]);
+
+        Acquire joined = acquire(command(BACKUP), true, Deadline.after(now[0], Duration.ofMinutes(1)), clockAt(now));
+        assertThat(polling.add(joined)).as("tried").isEqualTo(false);
+        assertThat(joined.place()).isEqualTo(Place.at(Place.micros(later)));
+    }
+
+    private static QueueClock clockAt(long[] now) {
+        return new QueueClock(() -> now[0], bound -> 0);
     }
 
     private static Duration timeOf(int times, IntConsumer task) {
@@ -172,9 +239,10 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     @Test
     void wakesWaitersForWhichTheDatabaseWasNotAsked() {
+        slowDown();
         Acquire first = addWaiter();
         refuseAll();
-        long asOf = System.nanoTime();
+        long asOf = queueClock.now();
         addWaiter();
 
         assertThat(poll(1, asOf)).isEqualTo(true);
@@ -314,7 +382,6 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         return new Release(
                 new StoredGrant(requestId, "id", "test", List.of(permit), null, now, null, now),
                 () -> false,
-                Duration.ofSeconds(5),
                 QueueClock.SYSTEM);
     }
 
@@ -363,8 +430,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         assertThat(queue.tryFirst(Set.of("backup"))).isEqualTo(true);
 
         assertThat(take().members()).containsExactly(waiters.get(0));
-        Acquire.Answer answer = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
-        assertThat(queue.handOver(terms, answer).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
+        assertThat(queue.handOver(terms).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {

@@ -155,10 +155,13 @@ class FormerWaitersIntegrationTests {
                 .semaphores()
                 .acquireAsync(AcquireRequest.of(name).withWaitTime(LONG));
         await().atMost(SOON).until(() -> records(name) == 1);
-        cluster.node(0).gate().failBefore("delete from semaphore_waiter", new SQLException("disk full", "HY000"));
+        StatementGate gate = cluster.node(0).gate();
+        gate.failBefore("delete from semaphore_waiter", new SQLException("disk full", "HY000"));
+        gate.clear();
 
         waiting.cancel(true);
 
+        await("the repetition").atMost(SOON).until(() -> gate.count("delete from semaphore_waiter") > 0);
         awaitForgotten(name);
         held.release();
     }

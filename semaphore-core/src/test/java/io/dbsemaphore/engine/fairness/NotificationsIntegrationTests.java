@@ -161,7 +161,7 @@ class NotificationsIntegrationTests {
 
         stopping.stop();
 
-        assertThat(stopping.gate().connections().current()).isEqualTo(0);
+        await().atMost(SOON).until(() -> stopping.gate().connections().current() == 0);
         assertThat(waiting).failsWithin(SOON);
         await().atMost(SOON).until(() -> listeners() == 0);
 

@@ -80,6 +80,24 @@ class WrongWaiterRecordsIntegrationTests {
                 .hasValueSatisfying(PermitGrant::release);
     }
 
+    /** The other instance cannot do so while batches of this one keep the row locked. */
+    @Test
+    void aRefusalForACallerOfAnotherInstanceKeepsTheSemaphoreMarkedAsAwaited() {
+        String name = cluster.semaphore(1);
+        LocalDateTime soon = now().plusSeconds(4);
+        setAwaited(name, soon);
+        insert(name, "0:1", Duration.ofMillis(2_500)); // after 3 s it would be longer than any instance writes
+
+        assertThat(cluster.node(0).semaphores().tryAcquire(AcquireRequest.of(name)))
+                .isEmpty();
+
+        assertThat(cluster.schema()
+                        .jdbc()
+                        .queryForObject(
+                                "select waiters_until from semaphore where name = ?", LocalDateTime.class, name))
+                .isAfter(soon.plusSeconds(3));
+    }
+
     private static boolean isRecorded(String name) {
         Integer rows = cluster.schema()
                 .jdbc()
@@ -92,8 +110,17 @@ class WrongWaiterRecordsIntegrationTests {
     }
 
     private static void record(String name, String firstWaiters, Duration valid) {
-        LocalDateTime now = LocalDateTime.ofInstant(cluster.node(0).admin().now(), ZoneOffset.UTC);
+        setAwaited(name, now().plusSeconds(10));
+        insert(name, firstWaiters, valid);
+    }
+
+    private static void setAwaited(String name, LocalDateTime until) {
+        cluster.schema().jdbc().update("update semaphore set waiters_until = ? where name = ?", until, name);
+    }
+
+    private static void insert(String name, String firstWaiters, Duration valid) {
         Long id = cluster.schema().jdbc().queryForObject("select id from semaphore where name = ?", Long.class, name);
+        LocalDateTime now = now();
         cluster.schema()
                 .jdbc()
                 .update(
@@ -104,6 +131,9 @@ class WrongWaiterRecordsIntegrationTests {
                         now.minusSeconds(100),
                         firstWaiters,
                         now.plus(valid));
-        cluster.schema().jdbc().update("update semaphore set waiters_until = ? where id = ?", now.plusSeconds(10), id);
+    }
+
+    private static LocalDateTime now() {
+        return LocalDateTime.ofInstant(cluster.node(0).admin().now(), ZoneOffset.UTC);
     }
 }

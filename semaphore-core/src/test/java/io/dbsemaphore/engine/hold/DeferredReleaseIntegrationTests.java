@@ -9,6 +9,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
@@ -84,6 +85,25 @@ class DeferredReleaseIntegrationTests {
             assertThat(cluster.held(locked)).isEqualTo(1);
         }
         await().atMost(10, TimeUnit.SECONDS).until(() -> cluster.held(locked) == 0);
+    }
+
+    /** A release by external id that a locked row delays for longer than the time to live as it was read. */
+    @Test
+    void ofAGrantThatAnotherInstanceKeepsAliveIsNotGivenUp() throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant grant = node.semaphores()
+                .acquire(AcquireRequest.of(name)
+                        .withExternalId(cluster.externalId())
+                        .withTtl(Duration.ofSeconds(2))
+                        .withKeepAlive(true));
+        Node other = cluster.start(cluster.schema().newPool(6), TestSettings.limits(1, 10, 1));
+
+        try (RowLock lock = RowLock.ofPermits(cluster.schema(), grant.externalId())) {
+            assertThat(other.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.DEFERRED);
+            TimeUnit.SECONDS.sleep(5); // two times to live
+        }
+
+        await().atMost(15, TimeUnit.SECONDS).until(() -> cluster.held(name) == 0);
     }
 
     private void releaseAfterCheck(PermitGrant grant) {

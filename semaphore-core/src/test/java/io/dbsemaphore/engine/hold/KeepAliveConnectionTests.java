@@ -98,15 +98,16 @@ class KeepAliveConnectionTests {
 
     private static KeepAlive keepAlive(Sessions sessions, DaemonThreads threads) {
         return new KeepAlive(
-                sessions,
-                null,
-                null,
-                new GrantRegistry(),
-                new ListenerNotifier(List::of),
-                threads,
-                Runnable::run,
-                LIMIT,
-                LIMIT);
+                new KeepAlive.Collaborators(
+                        sessions,
+                        null,
+                        null,
+                        new GrantRegistry(),
+                        new ListenerNotifier(List::of),
+                        Runnable::run,
+                        LIMIT,
+                        LIMIT),
+                threads);
     }
 
     private static long use(Sessions sessions) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
@@ -43,6 +44,7 @@ class QuotaIntegrationTests extends ReuseFixture {
         stop.set(true);
     }
 
+    @Measured
     @Test
     void aPermitIsUsedForLongerThanTheReuseTimeWithoutAnotherGrant() {
         Duration reuse = Duration.ofSeconds(2);
@@ -53,9 +55,10 @@ class QuotaIntegrationTests extends ReuseFixture {
 
         useFor(reuse.multipliedBy(3), one);
 
-        assertThat(one.admin().holders(name))
+        List<PermitHolder> holders = one.admin().holders(name);
+        Measurement.check(() -> assertThat(holders)
                 .singleElement()
-                .satisfies(holder -> assertThat(holder.externalId()).isEqualTo(request));
+                .satisfies(holder -> assertThat(holder.externalId()).isEqualTo(request)));
     }
 
     @Test

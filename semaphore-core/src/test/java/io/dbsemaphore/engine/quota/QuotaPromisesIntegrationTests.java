@@ -143,6 +143,7 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
         nodes.add(one);
         one.semaphores().acquire(request()).release();
         LockSupport.parkNanos(Duration.ofSeconds(3).toNanos());
+        long begun = System.nanoTime();
         PermitGrant use = one.semaphores().acquire(request());
         assertThat(use.isReused()).isTrue();
         told.released.clear();
@@ -153,7 +154,8 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
                 .untilAsserted(() -> assertThat(told.released).singleElement().satisfies(event -> {
                     assertThat(event.externalId()).isEqualTo(use.externalId());
                     assertThat(event.held())
-                            .hasValueSatisfying(held -> assertThat(held).isLessThan(Duration.ofSeconds(3)));
+                            .hasValueSatisfying(held ->
+                                    assertThat(held).isLessThanOrEqualTo(Duration.ofNanos(System.nanoTime() - begun)));
                 }));
     }
 
@@ -164,7 +166,7 @@ class QuotaPromisesIntegrationTests extends ReuseFixture {
         nodes.add(one);
         PermitGrant used = one.semaphores().acquire(request());
         CompletableFuture<PermitGrant> waits =
-                one.semaphores().acquireAsync(request().withWaitTime(Duration.ofSeconds(2)));
+                one.semaphores().acquireAsync(request().withWaitTime(Duration.ofSeconds(6)));
         await().atMost(SOON).until(() -> other.admin().find(name).orElseThrow().waiting() == 1);
         Pause lastAttempt = one.gate().pauseBefore("select s.live_from from semaphore s");
         try {

@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -145,7 +146,8 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
 
     @Test
     void aStopDoesNotWaitForTheReturn() throws Exception {
-        try (Node stopped = Node.on(cluster.schema(), settings(REUSE))) {
+        SemaphoreSettings patient = settings(REUSE).with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(40));
+        try (Node stopped = Node.on(cluster.schema(), patient)) {
             acquire(stopped).release();
             Pause goesBack = pauseOfReturn(stopped);
             CompletableFuture<PermitGrant> acquire =
@@ -158,7 +160,7 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
             });
 
             assertThatExceptionOfType(ExecutionException.class)
-                    .isThrownBy(() -> Concurrently.get(acquire, Duration.ofSeconds(3)))
+                    .isThrownBy(() -> Concurrently.get(acquire, SOON))
                     .withCauseInstanceOf(SemaphoreClosedException.class);
             goesBack.open();
             Concurrently.get(stop);

@@ -33,7 +33,7 @@ class ReuseShutdownIntegrationTests extends ReuseFixture {
     private static final int PERMITS_OF_EACH = 32;
     private static final int THREADS = 32;
 
-    private static final Duration QUICK = Duration.ofSeconds(5);
+    private static final Duration QUICK = Duration.ofSeconds(9);
 
     private final List<String> names = IntStream.range(0, NAMES)
             .mapToObj(i -> cluster.semaphore(PERMITS_OF_EACH))
