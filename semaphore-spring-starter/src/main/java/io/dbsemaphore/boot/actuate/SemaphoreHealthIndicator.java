@@ -1,15 +1,15 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
-import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Reports UP if the tables can be read and no task of the maintenance is {@linkplain SemaphoreEngine#overdueMaintenance overdue} on this
- * instance.
+ * Reports UP if the tables can be read and written and no task of the maintenance is {@linkplain SemaphoreEngine#overdueMaintenance
+ * overdue} on this instance.
  */
 final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
 
@@ -30,9 +30,8 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
             builder.down(failure)
                     .withDetail(
                             "reason",
-                            failure instanceof SemaphoreTablesMissingException
-                                    ? "The tables of the semaphores do not exist. Include db/dbsemaphore/changelog.xml in the"
-                                            + " application's changelog, or set semaphore.liquibase.enabled=true"
+                            failure instanceof SemaphoreException
+                                    ? String.valueOf(failure.getMessage())
                                     : "The tables of the semaphores cannot be read. Check the database, the connection pool,"
                                             + " and the privileges of its user");
             return;

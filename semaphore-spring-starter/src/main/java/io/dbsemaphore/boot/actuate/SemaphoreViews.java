@@ -7,7 +7,6 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.lang.reflect.RecordComponent;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -15,9 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.http.HttpStatus;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
@@ -57,57 +54,18 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                         .formatted(name));
     }
 
-    /**
-     * A bounded view, with the time of the database that it refers to. The parameters are those of the endpoint.
-     */
-    Map<String, Object> view(
-            String view,
-            @Nullable String name,
-            @Nullable String containing,
-            @Nullable String after,
-            @Nullable String until,
-            @Nullable String period,
-            @Nullable String limit) {
-        return switch (view) {
-            case "overview" -> asOf(admin.now(), semaphores());
-            case "semaphore" ->
-                semaphore(
-                        required(name),
-                        containing == null ? "" : containing,
-                        parsed("after", after, Long::valueOf, "0", 0L),
-                        parsed("limit", limit, Integer::valueOf, "100", 100));
-            case "requests" ->
-                requests(
-                        required(name),
-                        until == null ? null : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", FIRST),
-                        parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
-                        parsed("limit", limit, Integer::valueOf, "100", 500));
-            case "instances" -> asOf(admin.now(), Map.of("instances", objects(admin.instances())));
-            default ->
-                throw new IllegalArgumentException(
-                        "There is no view '%s'. Views are overview, semaphore, requests and instances".formatted(view));
-        };
+    /** All semaphores, with the time of the database. */
+    Map<String, Object> overview() {
+        return asOf(admin.now(), semaphores());
     }
 
-    private static String required(@Nullable String name) {
-        if (name == null) {
-            throw new IllegalArgumentException("The parameter 'name' is missing");
-        }
-        return name;
+    /** All instances, with the time of the database. */
+    Map<String, Object> instances() {
+        return asOf(admin.now(), Map.of("instances", objects(admin.instances())));
     }
 
-    /** The value of a parameter, which arrives as text. An invalid one is refused with its name and an example. */
-    private static <T> T parsed(
-            String name, @Nullable String value, Function<String, T> parser, String example, T fallback) {
-        try {
-            return value == null ? fallback : parser.apply(value);
-        } catch (IllegalArgumentException | DateTimeException invalid) {
-            throw new IllegalArgumentException(
-                    "The parameter '%s' is invalid: '%s'. An example is %s".formatted(name, value, example), invalid);
-        }
-    }
-
-    private Map<String, Object> semaphore(String name, String containing, long after, int limit) {
+    /** A semaphore, some of its holders and the end of its history, with the time of the database. */
+    Map<String, Object> semaphore(String name, String containing, long after, int limit) {
         SemaphoreStatus status = admin.find(name).orElseThrow(() -> noSemaphore(name));
         Instant now = admin.now();
         Map<String, Object> details = details(
@@ -138,8 +96,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                     InstanceStatus owner = holder.instance().isEmpty() ? byName.get(holder.owner()) : null;
                     if (owner != null) {
                         Map<String, Object> instance = object(owner);
-                        instance.keySet()
-                                .removeAll(Set.of("startedAt", "requests")); // as of an instance that keeps it alive
+                        instance.remove("startedAt"); // as of an instance that keeps it alive
                         shown.put("ownerInstance", instance);
                     }
                     return shown;
@@ -147,7 +104,8 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                 .toList();
     }
 
-    private Map<String, Object> requests(String name, @Nullable Instant until, Duration period, int limit) {
+    /** The requests that held permits of a semaphore in a period, by default one that ends now, with the time of the database. */
+    Map<String, Object> requests(String name, @Nullable Instant until, Duration period, int limit) {
         if (period.isNegative() || period.compareTo(MAX_PERIOD) > 0) {
             throw new IllegalArgumentException(
                     "The parameter 'period' must be between 0 and %d days: %s".formatted(MAX_PERIOD.toDays(), period));

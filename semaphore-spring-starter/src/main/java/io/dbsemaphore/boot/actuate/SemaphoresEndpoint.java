@@ -6,7 +6,11 @@ import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreName;
 import java.security.Principal;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,6 +24,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
@@ -105,7 +110,45 @@ public class SemaphoresEndpoint {
         if (view == null) {
             return name == null ? answer(views::semaphores) : semaphore(name);
         }
-        return answer(() -> views.view(view, name, containing, after, until, period, limit));
+        return answer(() -> switch (view) {
+            case "overview" -> views.overview();
+            case "semaphore" ->
+                views.semaphore(
+                        required(name),
+                        containing == null ? "" : containing,
+                        parsed("after", after, Long::valueOf, "0", 0L),
+                        parsed("limit", limit, Integer::valueOf, "100", 100));
+            case "requests" ->
+                views.requests(
+                        required(name),
+                        until == null
+                                ? null
+                                : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", Instant.EPOCH),
+                        parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
+                        parsed("limit", limit, Integer::valueOf, "100", 500));
+            case "instances" -> views.instances();
+            default ->
+                throw new IllegalArgumentException(
+                        "There is no view '%s'. Views are overview, semaphore, requests and instances".formatted(view));
+        });
+    }
+
+    private static String required(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("The parameter 'name' is missing");
+        }
+        return name;
+    }
+
+    /** The value of a parameter, which arrives as text. An invalid one is refused with its name and an example. */
+    private static <T> T parsed(
+            String name, @Nullable String value, Function<String, T> parser, String example, T fallback) {
+        try {
+            return value == null ? fallback : parser.apply(value);
+        } catch (IllegalArgumentException | DateTimeException invalid) {
+            throw new IllegalArgumentException(
+                    "The parameter '%s' is invalid: '%s'. An example is %s".formatted(name, value, example), invalid);
+        }
     }
 
     /**
@@ -191,7 +234,7 @@ public class SemaphoresEndpoint {
             requirePermitted(
                     securityContext, properties.forceReleaseEnabled(), "semaphore.endpoint.force-release-enabled");
             SemaphoreName.requireValidKey("external id", externalId);
-            if (admin.holders(name, externalId, 0, SemaphoreAdmin.MAX_LIMIT).stream()
+            if (admin.holders(name).stream()
                     .noneMatch(holder -> holder.externalId().equals(externalId))) {
                 throw new ResponseStatusException(
                         HttpStatus.NOT_FOUND,
@@ -302,15 +345,12 @@ public class SemaphoresEndpoint {
     /** The user of a request; null if nobody has signed in. */
     private static @Nullable Principal user(SecurityContext context) {
         Principal principal = context.getPrincipal();
-        return principal == null || (SPRING_SECURITY && Security.isAnonymous(principal)) ? null : principal;
+        return principal == null || (SPRING_SECURITY && isAnonymous(principal)) ? null : principal;
     }
 
-    /** Loaded only where the application has Spring Security, which also has a principal for those who have not signed in. */
-    private static final class Security {
-
-        private static boolean isAnonymous(Principal principal) {
-            return principal instanceof Authentication authentication
-                    && !new AuthenticationTrustResolverImpl().isAuthenticated(authentication);
-        }
+    /** Called only where the application has Spring Security, which also has a principal for those who have not signed in. */
+    private static boolean isAnonymous(Principal principal) {
+        return principal instanceof Authentication authentication
+                && !new AuthenticationTrustResolverImpl().isAuthenticated(authentication);
     }
 }

@@ -92,17 +92,10 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
         /** The header for the page that the current request asks for. */
         static CsrfHeader ofCurrentRequest() {
             RequestAttributes servlet = SPRING_SECURITY ? RequestContextHolder.getRequestAttributes() : null;
-            return servlet == null ? OF_THE_COOKIE : Security.header(servlet);
-        }
-
-        /** Loaded only where the application has Spring Security. */
-        private static final class Security {
-
-            private static CsrfHeader header(RequestAttributes request) {
-                return request.getAttribute("_csrf", RequestAttributes.SCOPE_REQUEST) instanceof CsrfToken token
-                        ? new CsrfHeader(token.getHeaderName(), token.getToken())
-                        : OF_THE_COOKIE;
-            }
+            return servlet != null
+                            && servlet.getAttribute("_csrf", RequestAttributes.SCOPE_REQUEST) instanceof CsrfToken token
+                    ? new CsrfHeader(token.getHeaderName(), token.getToken())
+                    : OF_THE_COOKIE;
         }
     }
 

@@ -12,10 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -35,6 +39,7 @@ import org.springframework.util.function.SingletonSupplier;
 /** The advice for {@link io.dbsemaphore.annotation.WithPermits}, whatever grants the permits. */
 @Configuration(proxyBeanMethods = false)
 @Import(AdviceConfiguration.AutoProxyCreatorRegistrar.class)
+@RegisterReflectionForBinding(SemaphoreProperties.Aop.class)
 final class AdviceConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(AdviceConfiguration.class);
@@ -107,6 +112,19 @@ final class AdviceConfiguration {
                             + " ObjectProvider",
                     beanName);
         }
+    }
+
+    /** Whether the methods of a bean that exists, or of the product of a factory bean, acquire permits. */
+    static boolean isGuarded(String beanName, ConfigurableListableBeanFactory beanFactory) {
+        Object bean = beanFactory.getSingleton(beanName);
+        if (bean instanceof FactoryBean) {
+            Class<?> product = typeOf(beanName, beanFactory);
+            return product != null
+                    && beanFactory.getBeanProvider(WithPermitsAdvisor.class).stream()
+                            .anyMatch(advisor -> advisor.getClassFilter().matches(product));
+        }
+        return bean instanceof Advised proxy
+                && Stream.of(proxy.getAdvisors()).anyMatch(WithPermitsAdvisor.class::isInstance);
     }
 
     /**

@@ -91,12 +91,9 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
-        List<Throwable> causes = causes(failure).toList();
-        return existingTable(causes)
-                .or(() -> unreachable(causes))
-                .or(() -> exhaustedPool(causes))
-                .or(() -> requiredKey(causes))
-                .or(() -> unreachableForTheApplication(causes))
+        return causes(failure)
+                .flatMap(cause -> Stream.ofNullable(explain(cause, failure)))
+                .findFirst()
                 .orElse(null);
     }
 
@@ -104,81 +101,76 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
         return Stream.iterate(failure, cause -> cause != null, Throwable::getCause);
     }
 
-    private static <T> Optional<T> first(List<Throwable> causes, Class<T> type) {
-        return causes.stream().filter(type::isInstance).map(type::cast).findFirst();
+    private @Nullable FailureAnalysis explain(Throwable cause, Throwable failure) {
+        if (cause instanceof DatabaseUnreachableException unreachable) {
+            return unreachable("The database of the semaphores", unreachable.url(), cause);
+        }
+        if (!(cause instanceof SQLException error)) {
+            return existingTable(cause);
+        }
+        if (isExhaustedPool(error)) {
+            return new FailureAnalysis(
+                    "The pool had no connection for the semaphores: %s".formatted(error.getMessage()),
+                    RAISE_POOL_SIZE,
+                    error);
+        }
+        if (isKeyOfChangelogRequired(error, failure)) {
+            return new FailureAnalysis(
+                    "The MySQL server requires a primary key for each table, and Liquibase's own table "
+                            + CHANGELOG_TABLE + " has none. The server reports: " + error.getMessage(),
+                    ADD_KEY,
+                    error);
+        }
+        // migrations run before the library connects
+        return DatabaseUnreachableException.isFailureToConnect(error) && isDatabaseOfTheSemaphores()
+                ? unreachable(
+                        "The database of the application",
+                        Optional.ofNullable(environment.getProperty(URL)).map(DatabaseUrl::withoutSecrets),
+                        error)
+                : null;
     }
 
     /** Works on names, since Liquibase may be missing from the class path. */
-    private static Optional<FailureAnalysis> existingTable(List<Throwable> causes) {
-        for (Throwable cause : causes) {
-            Matcher changeSet = CHANGE_SET.matcher(String.valueOf(cause.getMessage()));
-            SQLException error = SqlErrors.root(cause).orElse(null);
-            if (cause.getClass().getName().startsWith("liquibase.")
-                    && error != null
-                    && TABLE_EXISTS.contains(String.valueOf(error.getSQLState()))
-                    && changeSet.find()) {
-                String table = changeSet.group(1);
-                return Optional.of(new FailureAnalysis(
-                        "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
-                                .formatted(
-                                        table,
-                                        String.valueOf(error.getMessage()).strip()),
-                        "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
-                                + MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
-                                + new SemaphoreTableMismatchException(table, List.of(), true, error).action(),
-                        cause));
-            }
+    private static @Nullable FailureAnalysis existingTable(Throwable cause) {
+        Matcher changeSet = CHANGE_SET.matcher(String.valueOf(cause.getMessage()));
+        SQLException error = SqlErrors.root(cause).orElse(null);
+        if (!cause.getClass().getName().startsWith("liquibase.")
+                || error == null
+                || !TABLE_EXISTS.contains(String.valueOf(error.getSQLState()))
+                || !changeSet.find()) {
+            return null;
         }
-        return Optional.empty();
+        String table = changeSet.group(1);
+        return new FailureAnalysis(
+                "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
+                        .formatted(table, String.valueOf(error.getMessage()).strip()),
+                "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
+                        + MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
+                        + new SemaphoreTableMismatchException(table, List.of(), true, error).action(),
+                cause);
     }
 
-    private Optional<FailureAnalysis> unreachable(List<Throwable> causes) {
-        return first(causes, DatabaseUnreachableException.class)
-                .map(cause -> unreachable("The database of the semaphores", cause.url(), cause));
+    /** With a cause, no connection could be opened: the pool is not exhausted. False for other users of the pool. */
+    private static boolean isExhaustedPool(SQLException error) {
+        return error instanceof SQLTransientConnectionException
+                && error.getCause() == null
+                && Arrays.stream(error.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY));
     }
 
-    /** Migrations run before the library connects. Does not handle applications with several data sources. */
-    private Optional<FailureAnalysis> unreachableForTheApplication(List<Throwable> causes) {
-        return first(causes, SQLException.class)
-                .filter(DatabaseUnreachableException::isFailureToConnect)
-                .filter(cause -> isDatabaseOfTheSemaphores())
-                .map(cause -> unreachable(
-                        "The database of the application",
-                        Optional.ofNullable(environment.getProperty(URL)).map(DatabaseUrl::withoutSecrets),
-                        cause));
+    /** If the library runs its changelog itself, it creates that table with a key; Spring Boot runs one of the application. */
+    private static boolean isKeyOfChangelogRequired(SQLException error, Throwable failure) {
+        return KEY_REQUIRED.contains(error.getErrorCode())
+                && causes(failure)
+                        .anyMatch(each -> String.valueOf(each.getMessage()).contains(CHANGELOG_TABLE));
     }
 
+    /** False for applications with several data sources. */
     private boolean isDatabaseOfTheSemaphores() {
         return beanFactory instanceof ListableBeanFactory beans
                 && beans.containsBeanDefinition(ENGINE)
                 && !hasOwnPool()
                 && beans.getBeanNamesForType(DataSource.class, true, false).length == 1;
-    }
-
-    /** With a cause, no connection could be opened: the pool is not exhausted. Does not handle other users of the pool. */
-    private static Optional<FailureAnalysis> exhaustedPool(List<Throwable> causes) {
-        return first(causes, SQLTransientConnectionException.class)
-                .filter(cause -> cause.getCause() == null
-                        && Arrays.stream(cause.getStackTrace())
-                                .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY)))
-                .map(cause -> new FailureAnalysis(
-                        "The pool had no connection for the semaphores: %s".formatted(cause.getMessage()),
-                        RAISE_POOL_SIZE,
-                        cause));
-    }
-
-    /** If the library runs its changelog itself, it creates that table with a key; Spring Boot runs one of the application. */
-    private static Optional<FailureAnalysis> requiredKey(List<Throwable> causes) {
-        return first(causes, SQLException.class)
-                .filter(cause -> KEY_REQUIRED.contains(cause.getErrorCode())
-                        && causes.stream()
-                                .anyMatch(each ->
-                                        String.valueOf(each.getMessage()).contains(CHANGELOG_TABLE)))
-                .map(cause -> new FailureAnalysis(
-                        "The MySQL server requires a primary key for each table, and Liquibase's own table "
-                                + CHANGELOG_TABLE + " has none. The server reports: " + cause.getMessage(),
-                        ADD_KEY,
-                        cause));
     }
 
     /** @param database which database it is, as the beginning of a sentence */
@@ -223,6 +215,11 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
         if (state.startsWith("28")) {
             return "The database rejects the user or the password. Correct spring.datasource.username and"
                     + " spring.datasource.password.";
+        }
+        if (error != null
+                && error.getErrorCode() == 1044) { // MySQL and MariaDB, which say so of a missing database, too
+            return "The user has no right to a database of that name. Grant it the privileges on that database, create the database,"
+                    + " or correct spring.datasource.url and spring.datasource.username.";
         }
         if (state.equals("3D000") || (error != null && error.getErrorCode() == 1049)) {
             return "The server has no database of that name. Create it, or correct spring.datasource.url.";

@@ -164,6 +164,12 @@ final class DeclaredSemaphores {
         Map<String, Object> configured =
                 binder.bind(root, Bindable.mapOf(String.class, Object.class)).orElse(Map.of());
         configured.forEach((name, value) -> {
+            if (name.startsWith("[") && name.endsWith("]")) {
+                throw new SemaphoreConfigurationException(
+                        "The key %s of %s is not in quotes, so that its brackets belong to the name."
+                                .formatted(name, root),
+                        "Write \"%s\" in YAML, with the quotes, or %s.%s.capacity.".formatted(name, root, name));
+            }
             Declared declared = bound.get(name);
             if (declared == null || !declared.hasCapacity()) {
                 throw new SemaphoreConfigurationException(

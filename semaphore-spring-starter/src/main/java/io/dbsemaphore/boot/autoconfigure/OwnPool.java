@@ -2,8 +2,10 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.jdbc.DatabaseUrl;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -21,6 +23,22 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
 
     /** The connections that the library uses beside those of semaphore.max-connections, such as the one for notifications. */
     private static final int BESIDE_THE_BATCHES = 2;
+
+    /** @throws SemaphoreConfigurationException if there are properties of a pool, and no URL */
+    static void checkKeys(Environment environment) {
+        List<String> given = Stream.of("username", "password", "driver-class-name", "hikari")
+                .map("semaphore.datasource."::concat)
+                .filter(property -> environment.containsProperty(property)
+                        || Binder.get(environment)
+                                .bind(property, Bindable.mapOf(String.class, Object.class))
+                                .isBound())
+                .toList();
+        if (!given.isEmpty() && !environment.containsProperty(Properties.URL)) {
+            throw new SemaphoreConfigurationException(
+                    "%s would have no effect without %s.".formatted(given, Properties.URL),
+                    "Set that, or remove them: the semaphores are in the DataSource of the application.");
+        }
+    }
 
     /**
      * Opens no connection yet.

@@ -26,17 +26,22 @@ import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration for semaphores in a database of the application: a {@link SemaphoreTemplate} to inject, a
@@ -127,6 +132,12 @@ public final class SemaphoreAutoConfiguration {
         SemaphoreSettings settings = SemaphoreConfigurationException.explaining(
                 () -> properties.toSettings(environment, InstanceOwner.of(environment)));
         for (MutexRequests mutex : mutexes) {
+            if (mutex.ttl().compareTo(settings.get(SemaphoreSettings.MAX_TTL)) > 0) {
+                throw new SemaphoreConfigurationException(
+                        "semaphore.adapters.spring-integration.ttl must be at most %s, but is %s: each lock without a TTL of its own would be refused."
+                                .formatted(settings.get(SemaphoreSettings.MAX_TTL), mutex.ttl()),
+                        "Lower it, or raise semaphore.max-ttl.");
+            }
             if (!settings.get(SemaphoreSettings.PATTERNS).containsKey(mutex.pattern())) {
                 settings = settings.withPattern(mutex.pattern(), 1);
             }
@@ -141,7 +152,10 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     static BeanFactoryPostProcessor semaphoreKeys(ConfigurableEnvironment environment) {
-        return beanFactory -> DeclaredSemaphores.checkKeys(environment);
+        return beanFactory -> {
+            DeclaredSemaphores.checkKeys(environment);
+            OwnPool.checkKeys(environment);
+        };
     }
 
     /** Not lazy: unknown names, and methods that cannot be guarded, must be found at start, also in beans that are created later. */
@@ -170,8 +184,10 @@ public final class SemaphoreAutoConfiguration {
         };
     }
 
+    /** Like the beans below, where the engine is: a context that uses that of its parent uses these of its parent, too. */
     @Bean
-    @ConditionalOnMissingBean(SemaphoreOperations.class)
+    @ConditionalOnBean(value = SemaphoreEngine.class, search = SearchStrategy.CURRENT)
+    @ConditionalOnMissingBean(value = SemaphoreOperations.class, search = SearchStrategy.CURRENT)
     SemaphoreTemplate semaphoreTemplate(SemaphoreEngine engine, ObjectProvider<PermitManagerDecorator> decorators) {
         PermitManager manager = engine.permitManager();
         for (PermitManagerDecorator decorator : decorators.orderedStream().toList()) {
@@ -181,13 +197,15 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnBean(value = SemaphoreEngine.class, search = SearchStrategy.CURRENT)
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     SemaphoreAdmin semaphoreAdmin(SemaphoreEngine engine) {
         return engine.admin();
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnBean(value = SemaphoreEngine.class, search = SearchStrategy.CURRENT)
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     SemaphoreMaintenance semaphoreMaintenance(SemaphoreEngine engine) {
         return engine.maintenance();
     }
@@ -210,8 +228,14 @@ public final class SemaphoreAutoConfiguration {
         @ConditionalOnBean(DataSource.class)
         static final class Present {}
 
-        @ConditionalOnProperty("semaphore.datasource")
-        static final class Named {}
+        @Conditional(Named.class)
+        static final class Named implements Condition {
+
+            @Override
+            public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+                return StringUtils.hasText(context.getEnvironment().getProperty("semaphore.datasource"));
+            }
+        }
 
         @ConditionalOnProperty(OwnPool.Properties.URL)
         static final class Own {}

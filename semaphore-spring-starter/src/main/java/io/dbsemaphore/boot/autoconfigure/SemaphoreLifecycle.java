@@ -1,11 +1,16 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.SemaphoreListener;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -25,7 +30,8 @@ import org.springframework.util.ClassUtils;
  *
  * <p>While the context is being closed, application work continues after all phases: executors that are not
  * {@code Lifecycle} beans wait for their tasks when they are destroyed, as Quartz does. In that case the semaphores
- * work until the engine is destroyed, which happens after all executors and before the pool.
+ * work until the engine is destroyed, which happens after all executors, guarded beans and whatever is injected with them, except what the
+ * engine needs, and before the pool.
  *
  * <p>A context that uses the engine of its parent neither starts nor stops it, and cannot configure it.
  */
@@ -39,9 +45,9 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
      */
     static final int PHASE = 1024;
 
-    /** What configures the engine. */
+    /** What configures the engine. Not the variables of the environment, which are those of the parent, too. */
     private static final Pattern OF_THE_ENGINE = Pattern.compile(
-            "semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-time|max-hold|reuse|fair)");
+            "(?i)semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-?time|max-?hold|reuse|fair)");
 
     /** What runs jobs that may use semaphores. By name: Quartz need not be on the class path. */
     private static final List<String> EXECUTORS =
@@ -111,7 +117,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     public void onApplicationEvent(ContextClosedEvent event) {
         if (event.getApplicationContext() == context) { // not a child context
             closing = true;
-            executorsBeforeEngine(context.getBeanFactory());
+            usersBeforeEngine(context.getBeanFactory());
         }
     }
 
@@ -122,19 +128,43 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     }
 
     /**
-     * Destroys all existing executors and schedulers before the engine, whatever the order of their creation. They are registered as
-     * its dependents.
+     * Destroys all existing executors, schedulers and guarded beans before the engine, whatever the order of their creation, and with them
+     * what is injected with them, except what the engine needs, such as an executor of its pool. They are registered as its dependents.
      */
-    private static void executorsBeforeEngine(ConfigurableListableBeanFactory beanFactory) {
+    private static void usersBeforeEngine(ConfigurableListableBeanFactory beanFactory) {
         ClassLoader classLoader = beanFactory.getBeanClassLoader();
+        Set<String> ofPools = new HashSet<>();
+        addWithDependencies(DataSource.class, beanFactory, ofPools);
         for (String engine : beanFactory.getBeanNamesForType(SemaphoreEngine.class, false, false)) {
             EXECUTORS.stream()
                     .filter(type -> ClassUtils.isPresent(type, classLoader))
                     .map(type -> ClassUtils.resolveClassName(type, classLoader))
                     .flatMap(type -> Stream.of(beanFactory.getBeanNamesForType(type, false, false)))
                     .distinct()
-                    .filter(beanFactory::containsSingleton)
+                    .filter(runner -> !ofPools.contains(runner) && beanFactory.containsSingleton(runner))
                     .forEach(runner -> beanFactory.registerDependentBean(engine, runner));
+            Set<String> needed = new HashSet<>(ofPools);
+            addWithDependencies(engine, beanFactory, needed);
+            addWithDependencies(SemaphoreListener.class, beanFactory, needed);
+            addWithDependencies(OwnerLiveness.class, beanFactory, needed);
+            Stream.of(beanFactory.getSingletonNames())
+                    .filter(name -> !needed.contains(name) && AdviceConfiguration.isGuarded(name, beanFactory))
+                    .forEach(guarded -> beanFactory.registerDependentBean(engine, guarded));
+        }
+    }
+
+    private static void addWithDependencies(
+            Class<?> type, ConfigurableListableBeanFactory beanFactory, Set<String> all) {
+        for (String name : beanFactory.getBeanNamesForType(type, false, false)) {
+            addWithDependencies(name, beanFactory, all);
+        }
+    }
+
+    private static void addWithDependencies(String name, ConfigurableListableBeanFactory beanFactory, Set<String> all) {
+        if (all.add(name)) {
+            for (String dependency : beanFactory.getDependenciesForBean(name)) {
+                addWithDependencies(dependency, beanFactory, all);
+            }
         }
     }
 }

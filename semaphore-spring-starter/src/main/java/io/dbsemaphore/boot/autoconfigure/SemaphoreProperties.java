@@ -37,8 +37,8 @@ import org.springframework.util.StringUtils;
  * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory
  *     database only, 'always' or 'never'. It looks for them after everything that initializes the application's database, and never if a
  *     changelog of the application runs in the background or 'semaphore.schema-wait' is set.
- * @param schemaWait How long the start waits for tables that are missing or lack columns, while the application's changelog runs in the
- *     background. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
+ * @param schemaWait How long the start waits for something else to create tables that are missing or lack columns, at least 0. Unless it
+ *     is 0, the library creates none. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
  * @param aop How @WithPermits methods are guarded.
  * @param liquibase Whether the library creates its tables itself, by Liquibase.
  */
@@ -76,6 +76,11 @@ record SemaphoreProperties(
         semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
         semaphores.forEach(SemaphoreProperties::requireValid);
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
+        if (schemaWait != null && schemaWait.isNegative()) {
+            throw new IllegalArgumentException(
+                    "semaphore.schema-wait must be at least PT0S, but is %s: to not wait use zero"
+                            .formatted(schemaWait));
+        }
     }
 
     /**
@@ -143,8 +148,8 @@ record SemaphoreProperties(
      *     semaphore.fair.
      * @param waitTime How long an acquire waits for permits unless its request says otherwise. An acquire of several semaphores waits for
      *     the longest of their times. Default is 0: it does not wait.
-     * @param maxHold Longest time that a grant is kept alive, unless its request says otherwise. For a grant of several semaphores, the
-     *     shortest of their times. Default is semaphore.max-hold.
+     * @param maxHold Longest time that a grant is kept alive, at least 1s, unless its request says otherwise. For a grant of several
+     *     semaphores, the shortest of their times. Default is semaphore.max-hold.
      * @param reuse How long permits that callers of this instance have released are kept for its next callers, without transactions.
      *     Between 10ms and 10s. If absent or zero, each release is written to the database.
      */

@@ -42,22 +42,14 @@ import org.springframework.core.env.Environment;
 /**
  * Grants every request at once, and remembers none. The handle of a grant behaves as that of a real one, except that it is never
  * lost and its fencing tokens are 0, lower than those of any real grant.
+ *
+ * @param inTestSlice whether the context is that of a test slice of Spring Boot; otherwise the semaphores are disabled
+ * @param told whether the first grant was logged
  */
-final class UncountedPermits implements PermitManager {
+record UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl, AtomicBoolean told)
+        implements PermitManager {
 
     private static final Logger log = LoggerFactory.getLogger(UncountedPermits.class);
-
-    private final boolean inTestSlice;
-    private final String owner;
-    private final Duration defaultTtl;
-    private final AtomicBoolean told = new AtomicBoolean();
-
-    /** @param inTestSlice whether the context is that of a test slice of Spring Boot; otherwise the semaphores are disabled */
-    UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl) {
-        this.inTestSlice = inTestSlice;
-        this.owner = owner;
-        this.defaultTtl = defaultTtl;
-    }
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
@@ -193,7 +185,8 @@ final class UncountedPermits implements PermitManager {
             Duration defaultTtl = Binder.get(environment)
                     .bind(SemaphoreSettings.DEFAULT_TTL.property(), Duration.class)
                     .orElseGet(() -> SemaphoreSettings.defaults().get(SemaphoreSettings.DEFAULT_TTL));
-            return new SemaphoreTemplate(new UncountedPermits(inTestSlice, InstanceOwner.of(environment), defaultTtl));
+            return new SemaphoreTemplate(
+                    new UncountedPermits(inTestSlice, InstanceOwner.of(environment), defaultTtl, new AtomicBoolean()));
         }
 
         @Bean

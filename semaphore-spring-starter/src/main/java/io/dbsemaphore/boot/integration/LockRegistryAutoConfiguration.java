@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.integration;
 
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
@@ -60,7 +61,7 @@ public final class LockRegistryAutoConfiguration {
      *
      * @param enabled Whether a LockRegistry of Spring Integration is a bean, unless the application has one.
      * @param prefix Prefix of the names of the semaphores. The key of the lock follows.
-     * @param ttl Time to live of a lock that is neither released nor renewed, at least 1s.
+     * @param ttl Time to live of a lock that is neither released nor renewed, from 1s to semaphore.max-ttl.
      * @param keepAlive Whether this instance renews its locks until they are released. Otherwise they expire during work that
      *     takes longer than their time to live.
      * @param cacheCapacity How many locks this instance remembers. It deletes the semaphore of a lock that it forgets, unless it is in
@@ -78,6 +79,10 @@ public final class LockRegistryAutoConfiguration {
             if (cacheCapacity < 1) {
                 throw new IllegalArgumentException(
                         "semaphore.adapters.spring-integration.cache-capacity must be at least 1: " + cacheCapacity);
+            }
+            if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0) {
+                throw new IllegalArgumentException("semaphore.adapters.spring-integration.ttl must be at least %s: %s"
+                        .formatted(AcquireRequest.MIN_TTL, ttl));
             }
             MutexRequests unused = new MutexRequests(prefix, ttl, keepAlive);
         }

@@ -28,9 +28,10 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * A {@link LockRegistry} of Spring Integration. The lock of a key is a semaphore whose only permit the holder has, in all
  * instances of the application. Thread-safe.
  *
- * <p>A lock is re-entrant for its thread, and its threads in one instance wait for one another without the database. It
- * expires when its time to live has passed: its {@code unlock} then throws {@link java.util.ConcurrentModificationException}, as
- * that of {@code JdbcLockRegistry} does. Threads that wait are served in the order of their arrival, instance by instance.
+ * <p>A lock is re-entrant for its thread, and its threads in one instance wait for one another without the database. Threads that
+ * wait are served in the order of their arrival, instance by instance. A lock expires when its time to live has passed. If another
+ * instance has had it since, or the maintenance has released it, its {@code unlock} throws
+ * {@link java.util.ConcurrentModificationException}; otherwise it unlocks it.
  *
  * <p>Keys are texts. A failure to acquire is a {@link org.springframework.dao.CannotAcquireLockException}, whose cause says why.
  */
@@ -144,10 +145,12 @@ public final class SemaphoreLockRegistry
                 PermitLock each = eldest.next();
                 if (removable.test(each)) {
                     eldest.remove();
-                    forgotten.values().removeIf(lock -> lock.get() == null);
                     forgotten.put(each.key(), new WeakReference<>(each));
                     keys.add(each.key());
                 }
+            }
+            if (!keys.isEmpty()) {
+                forgotten.values().removeIf(lock -> lock.get() == null);
             }
         }
         keys.forEach(this::deleteIfUnused);

@@ -10,8 +10,10 @@ import java.util.TreeSet;
 /**
  * The values of the tag {@code semaphore}: the configured name, or the pattern that matches. Their number is bounded by the
  * configuration, whatever names callers use.
+ *
+ * @param declared the names below {@code semaphore.semaphores}
  */
-final class ConfiguredNames {
+record ConfiguredNames(Set<String> declared, SemaphoreSettings settings) {
 
     /** The value for semaphores that are neither declared nor matched by a pattern. */
     static final String OTHER = "other";
@@ -19,20 +21,11 @@ final class ConfiguredNames {
     /** The semaphore under which the library's own maintenance works. */
     private static final String OWN = "dbsemaphore.maintenance";
 
-    private final Set<String> declared;
-    private final Set<String> all;
-    private final SemaphoreSettings settings;
-
-    ConfiguredNames(Set<String> declared, SemaphoreSettings settings) {
-        this.declared = Set.copyOf(declared);
-        all = new LinkedHashSet<>(declared);
-        all.addAll(settings.get(SemaphoreSettings.PATTERNS).keySet());
-        all.add(OTHER);
-        this.settings = settings;
-    }
-
     /** All values that the tag may have. */
     Set<String> all() {
+        Set<String> all = new LinkedHashSet<>(declared);
+        all.addAll(settings.get(SemaphoreSettings.PATTERNS).keySet());
+        all.add(OTHER);
         return all;
     }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -54,9 +55,7 @@ record InstrumentedPermitManager(
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
         Watch watch = new Watch(request);
-        CompletableFuture<AcquireResult> acquire = watch.begin(() -> delegate.acquireAsync(request));
-        CompletableFuture<?> unused = acquire.whenComplete(watch::stop);
-        return acquire; // itself, since completing it ends the acquire
+        return new ObservedAcquire(watch.begin(() -> delegate.acquireAsync(request)), watch);
     }
 
     @Override
@@ -97,6 +96,49 @@ record InstrumentedPermitManager(
             instrument.run();
         } catch (Throwable failure) {
             log.warn("An acquire could not be measured or observed; that does not change it", failure);
+        }
+    }
+
+    /**
+     * The future of an observed acquire. It is completed when the watch has stopped: what depends on it may be the work itself, which
+     * is no part of the acquire.
+     */
+    private static final class ObservedAcquire extends CompletableFuture<AcquireResult> {
+
+        private final CompletableFuture<AcquireResult> acquire;
+
+        ObservedAcquire(CompletableFuture<AcquireResult> acquire, Watch watch) {
+            this.acquire = acquire;
+            CompletableFuture<?> unused = acquire.whenComplete((result, failure) -> {
+                try {
+                    watch.stop(result, failure);
+                } finally {
+                    end(result, failure);
+                }
+            });
+            CompletableFuture<?> unusedToo = whenComplete((result, failure) -> acquire.cancel(true));
+        }
+
+        /** If the application has completed this future otherwise, nobody else has the grant. */
+        private void end(@Nullable AcquireResult result, @Nullable Throwable failure) {
+            if (failure instanceof CancellationException) {
+                boolean unused = super.cancel(true);
+            } else if (failure != null) {
+                boolean unused = completeExceptionally(failure);
+            } else if (!complete(result)
+                    && (isCompletedExceptionally() || getNow(null) != result)
+                    && result instanceof AcquireResult.Granted granted
+                    && !granted.grant().isReplayed()) {
+                granted.grant().close();
+            }
+        }
+
+        /** Cancels the acquire. One that has ended, even if that is still being measured, keeps its result. */
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            boolean unused = acquire.cancel(mayInterruptIfRunning);
+            CompletableFuture<?> unusedToo = acquire.whenComplete(this::end);
+            return isCancelled();
         }
     }
 

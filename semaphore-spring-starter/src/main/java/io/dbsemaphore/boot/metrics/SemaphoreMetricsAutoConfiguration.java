@@ -9,6 +9,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -24,7 +26,10 @@ import org.springframework.context.annotation.Import;
             "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration"
         })
 @ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnBean({SemaphoreEngine.class, MeterRegistry.class})
+@ConditionalOnBean(
+        value = SemaphoreEngine.class,
+        search = SearchStrategy.CURRENT) // that of a parent context is measured there
+@ConditionalOnSingleCandidate(MeterRegistry.class)
 @ConditionalOnBooleanProperty(name = "semaphore.metrics.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(SemaphoreMetricsAutoConfiguration.Properties.class)
 @Import(InstrumentedPermitManager.Instrumentation.class)

@@ -6,6 +6,8 @@ import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
@@ -14,7 +16,10 @@ import org.springframework.context.annotation.Import;
         after = SemaphoreAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
-@ConditionalOnBean({SemaphoreEngine.class, ObservationRegistry.class})
+@ConditionalOnBean(
+        value = SemaphoreEngine.class,
+        search = SearchStrategy.CURRENT) // that of a parent context is observed there
+@ConditionalOnSingleCandidate(ObservationRegistry.class)
 @Import(InstrumentedPermitManager.Instrumentation.class)
 public final class SemaphoreObservationAutoConfiguration {
 

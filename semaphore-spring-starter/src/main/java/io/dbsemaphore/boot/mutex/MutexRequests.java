@@ -68,8 +68,14 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
      * @return the name
      */
     public String name(String key) {
-        String name = prefix + key;
-        return key.isEmpty() || key.startsWith(HASHED) || !isValid(name) ? prefix + HASHED + hash(key) : name;
+        if (!key.isEmpty() && !key.startsWith(HASHED)) {
+            try {
+                return SemaphoreName.requireValid(prefix + key);
+            } catch (IllegalArgumentException invalid) {
+                // hashed
+            }
+        }
+        return prefix + HASHED + hash(key);
     }
 
     /**
@@ -117,15 +123,6 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
 
     private static Duration atLeastMinimum(Duration timeToLive) {
         return timeToLive.compareTo(AcquireRequest.MIN_TTL) < 0 ? AcquireRequest.MIN_TTL : timeToLive;
-    }
-
-    private static boolean isValid(String name) {
-        try {
-            SemaphoreName.requireValid(name);
-            return true;
-        } catch (IllegalArgumentException invalid) {
-            return false;
-        }
     }
 
     /** Hashes the UTF-16 code units: an encoding would replace all halves of surrogate pairs by the same character. */

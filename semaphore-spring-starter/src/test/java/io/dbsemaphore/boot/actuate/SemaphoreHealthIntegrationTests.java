@@ -56,7 +56,21 @@ class SemaphoreHealthIntegrationTests {
         Health health = health();
 
         assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-        assertThat(reason(health)).contains("tables", "db/dbsemaphore/changelog.xml", "semaphore.liquibase.enabled");
+        assertThat(reason(health)).contains("tables", "capacity_change", "db/dbsemaphore/changelog.xml");
+    }
+
+    /** The table can be read. */
+    @Test
+    void saysWhyItIsDown() {
+        host = OrdersHost.on(database);
+        database.jdbc().execute("alter table capacity_change drop column reason");
+
+        Health health = health();
+
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(reason(health))
+                .contains("capacity_change", "reason", "changelog")
+                .doesNotContain("cannot be read");
     }
 
     @Test

@@ -9,10 +9,13 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -189,6 +192,28 @@ class SemaphoresEndpointIntegrationTests {
                 .extractingPath("$.capacityHistory[0].forcedRelease.permits")
                 .isEqualTo(1);
         details.json().doesNotHavePath("$.capacityHistory[0].from");
+    }
+
+    /** Whose external ids contain the one that is meant. */
+    @Test
+    void forcesAReleaseBehindMoreHoldersThanAPageHas() {
+        int others = SemaphoreAdmin.MAX_LIMIT;
+        writable.admin().create("many", others + 1);
+        CompletableFuture.allOf(IntStream.range(0, others)
+                        .mapToObj(i -> writable.semaphores()
+                                .acquireAsync(AcquireRequest.of("many")
+                                        .withExternalId("job-" + i)
+                                        .withWaitTime(Duration.ofMinutes(1))))
+                        .toArray(CompletableFuture[]::new))
+                .join();
+        PermitGrant grant =
+                writable.semaphores().acquire(AcquireRequest.of("many").withExternalId("job"));
+
+        Answer answer = delete(writable, "/many/job?reason=stuck", "ada");
+
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+        assertThat(writable.semaphores().find(grant.externalId())).isEmpty();
+        delete(writable, "/many/ob", "ada").assertProblem(404, "holds no permit of semaphore 'many'");
     }
 
     @Test

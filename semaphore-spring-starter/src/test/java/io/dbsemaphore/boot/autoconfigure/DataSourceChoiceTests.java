@@ -82,6 +82,13 @@ class DataSourceChoiceTests {
     }
 
     @Test
+    void backsOffFromABlankNameWithoutAnyDataSource() {
+        Hosts.bare()
+                .withPropertyValues("semaphore.datasource=")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(SemaphoreEngine.class));
+    }
+
+    @Test
     void refusesABeanThatIsNoDataSource() {
         host.withPropertyValues("semaphore.datasource=jdbcTemplate")
                 .run(context -> assertThatFailure(context)

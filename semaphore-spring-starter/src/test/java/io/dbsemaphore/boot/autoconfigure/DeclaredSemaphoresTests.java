@@ -9,6 +9,9 @@ import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -16,13 +19,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
@@ -133,6 +140,31 @@ class DeclaredSemaphoresTests {
                         .getFailure()
                         .hasStackTraceContaining("brackets")
                         .hasStackTraceContaining(correct));
+    }
+
+    /** YAML takes such a key for a list, and Spring Boot would make a name with brackets of it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"semaphores", "patterns"})
+    void areRefusedWhereAKeyInBracketsHasNoQuotes(String root) {
+        String yaml = "semaphore: {%s: {[tenant:*]: {capacity: 2}}}".formatted(root);
+        host.withInitializer(context -> addYaml(context.getEnvironment(), yaml))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(SemaphoreConfigurationException.class)
+                        .hasMessageContaining("The key [tenant:*] of semaphore." + root + " is not in quotes")
+                        .hasMessageContaining("Write \"[tenant:*]\" in YAML, with the quotes"));
+        host.withInitializer(context -> addYaml(context.getEnvironment(), yaml.replace("[tenant:*]", "\"[tenant:*]\"")))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private static void addYaml(ConfigurableEnvironment environment, String yaml) {
+        try {
+            new YamlPropertySourceLoader()
+                    .load("test", new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)))
+                    .forEach(environment.getPropertySources()::addFirst);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     @Test

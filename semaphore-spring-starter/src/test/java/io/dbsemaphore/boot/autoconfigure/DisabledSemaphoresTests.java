@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -32,11 +33,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.generate.DefaultGenerationContext;
+import org.springframework.aot.generate.GenerationContext;
+import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.javapoet.ClassName;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** An application that injects what the library offers, with {@code semaphore.enabled=false}, on a database without tables. */
@@ -190,6 +199,22 @@ class DisabledSemaphoresTests {
                         .queryForList("select lower(table_name) from information_schema.tables", String.class))
                 .isNotEmpty()
                 .doesNotContain("permit", "semaphore");
+    }
+
+    @Test
+    void bindsTheOrderOfTheAdviceInANativeImage() throws NoSuchMethodException {
+        GenerationContext generation = new DefaultGenerationContext(
+                new ClassNameGenerator(ClassName.get("com.example", "Generated")), new InMemoryGeneratedFiles());
+        try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+            TestPropertyValues.of("semaphore.enabled=false").applyTo(context);
+            context.register(SemaphoreFallbackAutoConfiguration.class);
+            new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+        }
+
+        assertThat(reflection()
+                        .onConstructorInvocation(
+                                SemaphoreProperties.Aop.class.getDeclaredConstructor(int.class, boolean.class)))
+                .accepts(generation.getRuntimeHints());
     }
 
     @EnableAutoConfiguration

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContextException;
 
 /** The analysis of a start on a server that rejects writes although all tables exist. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -72,6 +73,29 @@ class FailureAnalysisIntegrationTests {
         fails(database.jdbcUrl(), "spring.datasource.hikari.read-only=true");
 
         assertThat(output).contains(READ_ONLY).contains("no spring.datasource.hikari.read-only=true");
+    }
+
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+    void showsThatTheUserHasNoRightToTheDatabase(CapturedOutput output) {
+        String user = "stranger_" + database.name().hashCode();
+        database.jdbc().execute("create user '%s'@'%%' identified by 'stranger'".formatted(user));
+        try {
+            Hosts.assertStartFails(
+                    ApplicationContextException.class,
+                    Hosts.OnDataSource.class,
+                    "spring.datasource.url=" + database.jdbcUrl(),
+                    "spring.datasource.username=" + user,
+                    "spring.datasource.password=stranger",
+                    "spring.datasource.hikari.connection-timeout=250");
+        } finally {
+            database.jdbc().execute("drop user '%s'@'%%'".formatted(user));
+        }
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("cannot be reached: ")
+                .contains("The user has no right to a database of that name. Grant it the privileges on that database");
     }
 
     private void fails(String url, String... properties) {

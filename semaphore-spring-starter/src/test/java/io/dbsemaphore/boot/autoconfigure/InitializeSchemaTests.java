@@ -6,9 +6,11 @@ import com.example.ledger.LedgerApplication;
 import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.SemaphoreTableMismatchException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -93,16 +95,21 @@ class InitializeSchemaTests {
     }
 
     /** The script would add columns and constraints to it. */
-    @Test
-    void leavesTheTableOfAnotherApplicationAlone() {
+    @ParameterizedTest
+    @ValueSource(strings = {"semaphore", "permit_request", "permit", "capacity_change"})
+    void leavesTheTableOfAnotherApplicationAlone(String table) {
         host.withPropertyValues("semaphore.enabled=false")
                 .run(context -> context.getBean(JdbcTemplate.class)
-                        .execute("create table permit (id bigint primary key, building varchar(100))"));
+                        .execute("create table %s (id bigint primary key, building varchar(100))".formatted(table)));
 
-        host.run(context -> assertThat(context).getFailure().hasCauseInstanceOf(SemaphoreTablesMissingException.class));
+        host.run(context -> assertThat(context)
+                .getFailure()
+                .hasCauseInstanceOf(SemaphoreTableMismatchException.class)
+                .hasStackTraceContaining("The table '%s' lacks the column(s)".formatted(table))
+                .hasStackTraceContaining("set semaphore.table-prefix"));
 
         host.withPropertyValues("semaphore.enabled=false")
-                .run(context -> assertThat(tables(context)).containsExactly("PERMIT"));
+                .run(context -> assertThat(tables(context)).containsExactly(table.toUpperCase(Locale.ROOT)));
     }
 
     /** The application's changelog is run before, so nothing is left to do; it would fail on existing tables. */

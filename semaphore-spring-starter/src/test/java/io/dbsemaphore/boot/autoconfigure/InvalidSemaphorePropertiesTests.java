@@ -16,7 +16,7 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
             value = {
                 "reuse=1m | semaphore.semaphores.partner.reuse must be between 10ms and 10s, or zero, but is PT1M: permits would",
                 "wait-time=-1s | semaphore.semaphores.partner.wait-time must be at least PT0S, but is PT-1S: to not wait use zero",
-                "max-hold=0s | semaphore.semaphores.partner.max-hold must be positive, but is PT0S: nothing would be kept alive"
+                "max-hold=30 | semaphore.semaphores.partner.max-hold must be at least PT1S, but is PT0.03S: a grant would end before its work"
             })
     void refuseWhatCannotWorkForASemaphore(String property, String message) {
         String[] keyAndValue = property.split("=", 2);
@@ -41,7 +41,7 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 "semaphore.default-ttl=10 | semaphore.default-ttl must be at least PT1S, but is PT0.01S: a grant would expire",
                 "semaphore.default-ttl=31d | semaphore.default-ttl must be at most PT720H, but is PT744H: requests without a TTL would be refused",
                 "semaphore.max-ttl=4000d | semaphore.max-ttl must be at most PT87600H, but is PT96000H: for grants that last until released",
-                "semaphore.max-hold=0s | semaphore.max-hold must be positive, but is PT0S: nothing would be kept alive",
+                "semaphore.max-hold=24 | semaphore.max-hold must be at least PT1S, but is PT0.024S: a grant would end before its work",
                 "semaphore.lock-wait-timeout=100ms | semaphore.lock-wait-timeout must be at least PT1S, but is PT0.1S: some databases count lock timeouts in whole seconds",
                 "semaphore.decision-timeout=0s | semaphore.decision-timeout must be at least PT1S, but is PT0S: callers would give up",
                 "semaphore.session-idle-limit=4s | semaphore.session-idle-limit must be at least PT5S, but is PT4S: the server would end transactions",
@@ -51,6 +51,7 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 "semaphore.max-connections=0 | semaphore.max-connections must be at least 1, but is 0: the database",
                 "semaphore.max-pattern-semaphores=0 | semaphore.max-pattern-semaphores must be at least 1, but is 0: the patterns",
                 "semaphore.patterns.[*].capacity=1 | semaphore.patterns[*] would match every name",
+                "semaphore.schema-wait=-1s | semaphore.schema-wait must be at least PT0S, but is PT-1S: to not wait use zero",
                 "semaphore.maintenance.batch-size=0 | semaphore.maintenance.batch-size must be at least 1, but is 0: nothing"
             })
     void refuseWhatCannotWork(String property, String message) {

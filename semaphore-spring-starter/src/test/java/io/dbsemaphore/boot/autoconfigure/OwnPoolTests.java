@@ -144,6 +144,20 @@ class OwnPoolTests {
     }
 
     @Test
+    void needsItsUrl() {
+        assertThatThrownBy(() -> Hosts.start(
+                        WithDataSource.class,
+                        "semaphore.datasource.username=sa",
+                        "semaphore.datasource.password=secret",
+                        "semaphore.datasource.hikari.maximum-pool-size=9"))
+                .isInstanceOf(SemaphoreConfigurationException.class)
+                .hasMessageStartingWith(
+                        "[semaphore.datasource.username, semaphore.datasource.password, semaphore.datasource.hikari]"
+                                + " would have no effect without semaphore.datasource.url.")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
     void isProposedToAnApplicationWithoutADatabase(CapturedOutput output) {
         Hosts.assertStartFails(
                 BeanCreationException.class,
@@ -223,7 +237,8 @@ class OwnPoolTests {
     }
 
     private int held() {
-        return jdbc().queryForList("select id from permit where state = 'ACQUIRED'")
+        return jdbc().queryForList("select p.id from permit p join semaphore s on s.id = p.semaphore_id"
+                        + " where p.state = 'ACQUIRED' and s.name = 'backup'")
                 .size();
     }
 

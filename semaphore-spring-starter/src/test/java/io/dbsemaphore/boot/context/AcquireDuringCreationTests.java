@@ -29,10 +29,13 @@ class AcquireDuringCreationTests {
 
     private static final String ONE_PERMIT = "semaphore.semaphores.orders.capacity=1";
 
+    /** Its own acquire would be told to the listener, too. */
+    private static final String NO_MAINTENANCE = "semaphore.maintenance.enabled=false";
+
     @ParameterizedTest
     @ValueSource(classes = {WithListener.class, WithDependentListener.class})
     void aBeanAcquires(Class<?> configuration) {
-        try (ConfigurableApplicationContext host = Hosts.orders(configuration, ONE_PERMIT)) {
+        try (ConfigurableApplicationContext host = Hosts.orders(configuration, ONE_PERMIT, NO_MAINTENANCE)) {
             assertThatAllSucceeded(host);
         }
     }
@@ -40,7 +43,7 @@ class AcquireDuringCreationTests {
     @Test
     void aLazyBeanAcquires() {
         try (ConfigurableApplicationContext host =
-                Hosts.orders(WithListener.class, ONE_PERMIT, "spring.main.lazy-initialization=true")) {
+                Hosts.orders(WithListener.class, ONE_PERMIT, NO_MAINTENANCE, "spring.main.lazy-initialization=true")) {
             assertThatAllSucceeded(host);
         }
     }
@@ -54,6 +57,7 @@ class AcquireDuringCreationTests {
                         WithListener.class,
                         WithFilter.class,
                         ONE_PERMIT,
+                        NO_MAINTENANCE,
                         "server.port=0")
                 .web(WebApplicationType.SERVLET)
                 .run()) {

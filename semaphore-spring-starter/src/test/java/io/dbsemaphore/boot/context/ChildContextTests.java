@@ -4,12 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
+import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreFallbackAutoConfiguration;
+import io.dbsemaphore.boot.metrics.SemaphoreMetricsAutoConfiguration;
+import io.dbsemaphore.boot.metrics.SemaphoreObservationAutoConfiguration;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,7 +35,9 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 
@@ -58,6 +71,81 @@ class ChildContextTests {
                 .run();
     }
 
+    @Test
+    void countsWhereItsParentDoesNot() {
+        try (ConfigurableApplicationContext uncounted = new SpringApplicationBuilder(Semaphores.class)
+                        .web(WebApplicationType.NONE)
+                        .properties("semaphore.enabled=false")
+                        .run();
+                ConfigurableApplicationContext child = new SpringApplicationBuilder(Semaphores.class, Guarded.class)
+                        .web(WebApplicationType.NONE)
+                        .properties("semaphore.enabled=true", "semaphore.semaphores.orders.capacity=1")
+                        .parent(uncounted)
+                        .run()) {
+            SemaphoreTemplate template = child.getBean(SemaphoreTemplate.class);
+            try (PermitGrant grant = template.acquire(AcquireRequest.of("orders"))) {
+                assertThat(grant.isHeld()).isTrue();
+                assertThat(template.tryAcquire(AcquireRequest.of("orders"))).isEmpty();
+                assertThatExceptionOfType(PermitsUnavailableException.class)
+                        .isThrownBy(() -> child.getBean(Guarded.class).permits());
+            }
+            assertThat(child.getBean(SemaphoreAdmin.class).find("orders")).isPresent();
+            assertThat(child.getBean(SemaphoreMaintenance.class))
+                    .isNotSameAs(uncounted.getBean(SemaphoreMaintenance.class));
+        }
+    }
+
+    @Test
+    void isMeasuredByItsParent() {
+        try (ConfigurableApplicationContext measured =
+                        start(null, Meters.class, "semaphore.semaphores.orders.capacity=1");
+                ConfigurableApplicationContext child =
+                        start(measured, Observed.class, "semaphore.semaphores.invoices.capacity=2")) {
+            child.getBean(SemaphoreTemplate.class).run("invoices", () -> {});
+
+            MeterRegistry registry = measured.getBean(MeterRegistry.class);
+            assertThat(registry.get("semaphore.acquire")
+                            .tags("semaphore", "other", "outcome", "granted")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
+            assertThat(registry.find("semaphore.acquire")
+                            .tag("semaphore", "invoices")
+                            .timers())
+                    .as("never fed")
+                    .isEmpty();
+            assertThat(child.getBeansOfType(SemaphoreListener.class)).isEmpty();
+        }
+    }
+
+    @Test
+    void isMeasuredInTheRegistryOfItsParentWhereItHasAnEngineOfItsOwn() {
+        try (ConfigurableApplicationContext uncounted = start(null, Meters.class, "semaphore.enabled=false");
+                ConfigurableApplicationContext child = start(
+                        uncounted,
+                        Observed.class,
+                        "semaphore.enabled=true",
+                        "semaphore.semaphores.orders.capacity=1")) {
+            child.getBean(SemaphoreTemplate.class).run("orders", () -> {});
+
+            assertThat(uncounted
+                            .getBean(MeterRegistry.class)
+                            .get("semaphore.acquire")
+                            .tags("semaphore", "orders", "outcome", "granted")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
+        }
+    }
+
+    private static ConfigurableApplicationContext start(
+            @Nullable ConfigurableApplicationContext parent, Class<?> source, String... properties) {
+        SpringApplicationBuilder application = new SpringApplicationBuilder(Semaphores.class, source)
+                .web(WebApplicationType.NONE)
+                .properties(properties);
+        return (parent == null ? application : application.parent(parent)).run();
+    }
+
     /** By the auto proxy creator of AspectJ, and by that of Spring, which takes the advisors of its own context only. */
     @ParameterizedTest
     @ValueSource(strings = {"true", "false"})
@@ -87,6 +175,9 @@ class ChildContextTests {
         String[] properties = {
             "semaphore.adapters.shedlock.enabled=true",
             "semaphore.semaphores.invoices.capacity=2",
+            "semaphore.semaphores.bills.capacity=2",
+            "semaphore.semaphores.bills.waitTime=20s",
+            "semaphore.semaphores.bills.MAXHOLD=1h",
             "semaphore.semaphores.invoices.wait-time=20s",
             "semaphore.patterns.[tenant-*].capacity=2",
             "semaphore.patterns.[parent-*].capacity=1"
@@ -99,7 +190,7 @@ class ChildContextTests {
             assertThat(child.isActive()).isTrue();
             assertThat(output)
                     .contains(
-                            "[semaphore.adapters.shedlock.enabled, semaphore.patterns.[tenant-*].capacity, semaphore.semaphores.invoices.wait-time] have no effect");
+                            "[semaphore.adapters.shedlock.enabled, semaphore.patterns.[tenant-*].capacity, semaphore.semaphores.bills.MAXHOLD, semaphore.semaphores.bills.waitTime, semaphore.semaphores.invoices.wait-time] have no effect");
         }
     }
 
@@ -155,9 +246,29 @@ class ChildContextTests {
     @ImportAutoConfiguration({
         AopAutoConfiguration.class,
         DataSourceAutoConfiguration.class,
-        SemaphoreAutoConfiguration.class
+        SemaphoreAutoConfiguration.class,
+        SemaphoreFallbackAutoConfiguration.class
     })
     static class Semaphores {}
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({SemaphoreMetricsAutoConfiguration.class, SemaphoreObservationAutoConfiguration.class})
+    static class Observed {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Observed.class)
+    static class Meters {
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+
+        @Bean
+        ObservationRegistry observations() {
+            return ObservationRegistry.create();
+        }
+    }
 
     static class Guarded {
 

@@ -1,11 +1,17 @@
 package io.dbsemaphore.boot.context;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.example.orders.OrdersApplication;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.boot.autoconfigure.Hosts;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -14,17 +20,23 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.AbstractFactoryBean;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -32,11 +44,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.test.util.AopTestUtils;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -148,6 +163,49 @@ class ShutdownOrderTests {
 
             assertThat(answer.get(10, TimeUnit.SECONDS)).isEqualTo("done");
         }
+    }
+
+    /** Neither of them is an executor, and both are created before the engine. */
+    @ParameterizedTest
+    @ValueSource(classes = {GuardedBean.class, GuardedProduct.class})
+    void jobsOfABeanThatCallsAGuardedOne(Class<?> configuration) {
+        try (ConfigurableApplicationContext host = Hosts.orders(configuration, OwnThreads.class, ONE_PERMIT)) {
+            OwnThreads runner = host.getBean(OwnThreads.class);
+            runner.start();
+
+            host.close();
+
+            assertThat(runner.outcomes).containsExactly("done");
+        }
+    }
+
+    @Test
+    void keepsAGuardedListenerUntilTheEngineHasEnded() {
+        try (ConfigurableApplicationContext host = Hosts.orders(GuardedListener.class, ONE_PERMIT)) {
+            GuardedListener listener = host.getBean(GuardedListener.class);
+            listener.use(host.getBean(SemaphoreTemplate.class));
+
+            host.close();
+
+            assertThat(AopTestUtils.<GuardedListener>getTargetObject(listener).atItsEnd)
+                    .isInstanceOf(SemaphoreClosedException.class);
+        }
+    }
+
+    @Test
+    void keepsThePoolThatUsesAnExecutorUntilTheEngineHasEnded() {
+        try (ConfigurableApplicationContext host = Hosts.orders(PoolOnExecutor.class, ONE_PERMIT)) {
+            assertThat(host.getBean(SemaphoreTemplate.class)
+                            .acquire(AcquireRequest.of("orders"))
+                            .isHeld())
+                    .isTrue();
+
+            host.close();
+        }
+
+        assertThat(new JdbcTemplate(new DriverManagerDataSource(PoolOnExecutor.URL))
+                        .queryForList("select state from permit", String.class))
+                .containsExactly("RELEASED");
     }
 
     private static void assertAllDone(Class<?> configuration, int phase) {
@@ -302,6 +360,116 @@ class ShutdownOrderTests {
         @Async
         public void run(Job job) {
             job.run();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PoolOnExecutor {
+
+        private static final String URL = "jdbc:h2:mem:pool-on-executor;DB_CLOSE_DELAY=-1";
+
+        @Bean(destroyMethod = "shutdown")
+        ScheduledExecutorService housekeeping() {
+            return Executors.newSingleThreadScheduledExecutor();
+        }
+
+        @Bean
+        HikariDataSource dataSource(ScheduledExecutorService housekeeping) {
+            HikariConfig config = new HikariConfig();
+            config.setJdbcUrl(URL);
+            config.setScheduledExecutor(housekeeping);
+            return new HikariDataSource(config);
+        }
+    }
+
+    interface Work {
+
+        String run();
+    }
+
+    static class GuardedWork implements Work {
+
+        @Override
+        @WithPermits("orders")
+        public String run() {
+            return "done";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class GuardedBean {
+
+        @Bean
+        Work work() {
+            return new GuardedWork();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class GuardedProduct {
+
+        @Bean
+        FactoryBean<GuardedWork> work() {
+            return new AbstractFactoryBean<>() {
+
+                @Override
+                public Class<?> getObjectType() {
+                    return GuardedWork.class;
+                }
+
+                @Override
+                protected GuardedWork createInstance() {
+                    return new GuardedWork();
+                }
+            };
+        }
+    }
+
+    /** Has threads of its own, and waits for them when it is destroyed. */
+    static final class OwnThreads implements AutoCloseable {
+
+        private final Work work;
+        private final AwaitingExecutor threads = new AwaitingExecutor();
+        private final CountDownLatch closing = new CountDownLatch(1);
+        private final List<String> outcomes = new CopyOnWriteArrayList<>();
+
+        OwnThreads(Work work) {
+            this.work = work;
+        }
+
+        void start() {
+            threads.execute(() -> {
+                try {
+                    boolean unused = closing.await(LONG.toSeconds(), TimeUnit.SECONDS);
+                    outcomes.add(work.run());
+                } catch (InterruptedException | RuntimeException failure) {
+                    outcomes.add(failure.toString());
+                }
+            });
+        }
+
+        @Override
+        public void close() {
+            closing.countDown();
+            threads.close();
+        }
+    }
+
+    static class GuardedListener implements SemaphoreListener, AutoCloseable {
+
+        private @Nullable SemaphoreTemplate semaphores;
+        private @Nullable Throwable atItsEnd;
+
+        public void use(SemaphoreTemplate template) {
+            semaphores = template;
+        }
+
+        @WithPermits("orders")
+        public void run() {}
+
+        @Override
+        public void close() {
+            atItsEnd = catchThrowable(() -> Objects.requireNonNull(semaphores).acquire(AcquireRequest.of("orders")));
         }
     }
 

@@ -22,16 +22,16 @@ import org.springframework.transaction.IllegalTransactionStateException;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KeptAliveLockIntegrationTests extends LockRegistryFixture {
 
-    private static final Duration LONG = Duration.ofSeconds(3);
+    private static final Duration LONG = Duration.ofSeconds(5);
 
     @Test
     void isRenewedBeyondTheMaximumHoldOfSemaphores() throws Exception {
         SemaphoreSettings settings = PATTERNS.with(SemaphoreSettings.MAX_HOLD, PerSemaphore.all(Duration.ofSeconds(2)));
         try (Node own = Node.on(schema, settings)) {
-            DistributedLock lock = keptAlive(own).obtain(key);
+            DistributedLock lock = keptAlive(own, LONG).obtain(key);
             lock.lock();
 
-            boolean taken = other.obtain(key).tryLock(6, TimeUnit.SECONDS);
+            boolean taken = other.obtain(key).tryLock(8, TimeUnit.SECONDS);
 
             assertThat(taken).as("taken by another instance").isFalse();
             lock.unlock();
@@ -40,7 +40,7 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
 
     @Test
     void isNotShortenedByEnteringItAgain() {
-        DistributedLock lock = keptAlive(node).obtain(key);
+        DistributedLock lock = keptAlive(node, SHORT).obtain(key);
         lock.lock(LONG);
         Awaitility.await().pollDelay(LONG.minusMillis(500)).until(() -> true);
 
@@ -56,7 +56,7 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
     void saysThatATransactionIsOpenWhereThatIsRefused() {
         SemaphoreSettings settings = PATTERNS.with(SemaphoreSettings.HOST_TRANSACTION, HostTransaction.REFUSE);
         try (Node own = Node.on(schema, settings)) {
-            DistributedLock lock = keptAlive(own).obtain(key);
+            DistributedLock lock = keptAlive(own, LONG).obtain(key);
 
             assertThatThrownBy(() -> own.transaction().executeWithoutResult(status -> lock.lock()))
                     .isInstanceOf(CannotAcquireLockException.class)
@@ -68,7 +68,7 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
         }
     }
 
-    private static SemaphoreLockRegistry keptAlive(Node of) {
-        return new SemaphoreLockRegistry(of.semaphores(), of.admin(), new MutexRequests(PREFIX, SHORT, true), 5);
+    private static SemaphoreLockRegistry keptAlive(Node of, Duration ttl) {
+        return new SemaphoreLockRegistry(of.semaphores(), of.admin(), new MutexRequests(PREFIX, ttl, true), 5);
     }
 }

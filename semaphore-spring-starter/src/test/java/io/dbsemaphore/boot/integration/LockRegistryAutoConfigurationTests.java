@@ -148,7 +148,8 @@ class LockRegistryAutoConfigurationTests {
     @CsvSource({
         "prefix=, prefix",
         "prefix=locks*, prefix",
-        "ttl=10ms, time to live",
+        "ttl=10ms, semaphore.adapters.spring-integration.ttl must be at least PT1S: PT0.01S",
+        "ttl=31d, semaphore.adapters.spring-integration.ttl must be at most PT720H",
         "cache-capacity=0, semaphore.adapters.spring-integration.cache-capacity"
     })
     void doesNotStartWithAValueThatCannotWork(String property, String problem) {

@@ -120,6 +120,29 @@ class SemaphoreMetricsIntegrationTests {
         assertThat(acquires("other", "failed").count()).isEqualTo(1);
     }
 
+    /** The work of a future may run on the thread that completes it, and for long. */
+    @Test
+    void timesNoWorkThatFollowsAnAsynchronousAcquire() throws Exception {
+        PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
+        CompletableFuture<Boolean> begun = new CompletableFuture<>();
+        CompletableFuture<Boolean> goOn = new CompletableFuture<>();
+        CompletableFuture<Void> work = host.semaphores()
+                .acquireAsync(AcquireRequest.of("orders").withWaitTime(SOON))
+                .thenAccept(acquired -> {
+                    begun.complete(true);
+                    goOn.join();
+                    acquired.close();
+                });
+        grant.release();
+        assertThat(begun).succeedsWithin(SOON);
+
+        assertThat(gauge("semaphore.waiting", "orders")).isZero();
+        assertThat(acquires("orders", "granted").count()).isEqualTo(2);
+
+        goOn.complete(true);
+        assertThat(work).succeedsWithin(SOON);
+    }
+
     @Test
     void timesTheWaitOfThoseWhoHadToWait() throws Exception {
         PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));

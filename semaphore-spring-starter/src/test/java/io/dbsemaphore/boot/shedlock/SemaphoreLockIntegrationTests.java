@@ -68,11 +68,11 @@ class SemaphoreLockIntegrationTests {
 
     @Test
     void isNotLostWhenItsTimeAtLeastHasPassedAfterTheTask() {
-        lock(instances.provider(), HOUR, Duration.ofSeconds(2)).unlock();
+        lock(instances.provider(), HOUR, Duration.ofSeconds(5)).unlock();
         String ended = instances.holders(name).get(0).externalId();
         Awaitility.await("the end of the rest")
                 .until(() -> instances.holders(name).isEmpty());
-        lock(instances.provider(), SECOND.multipliedBy(3), Duration.ZERO);
+        lock(instances.provider(), SECOND.multipliedBy(5), Duration.ZERO);
         String overrun = instances.holders(name).get(0).externalId();
 
         Awaitility.await("the report of a task that takes too long")

@@ -117,6 +117,15 @@ function overdueInWords(instance, now) {
 }
 
 function isOverdue(instance, now) {
+  return instance?.requests !== 0 && missesHeartbeats(instance, now);
+}
+
+/** Whether it sends no heartbeats because it keeps nothing alive. */
+function isIdle(instance, now) {
+  return instance.requests === 0 && missesHeartbeats(instance, now);
+}
+
+function missesHeartbeats(instance, now) {
   if (!instance?.heartbeatAt || !instance.reclaimableAt) {
     return false;
   }
@@ -136,7 +145,8 @@ function instanceInWords({instance, ownerInstance}, now) {
   if (ownerInstance === undefined) {
     return "not kept alive, process unknown";
   }
-  return `not kept alive; ${ownerInstance.name} ${isOverdue(ownerInstance, now) ? `sent ${silence(ownerInstance, now)}` : "is alive"}`;
+  return `not kept alive; ${ownerInstance.name} ${isOverdue(ownerInstance, now) ? `sent ${silence(ownerInstance, now)}`
+    : isIdle(ownerInstance, now) ? "keeps nothing alive, so it sends no heartbeats" : "is alive"}`;
 }
 
 /** What operators did, and what the library took back. */

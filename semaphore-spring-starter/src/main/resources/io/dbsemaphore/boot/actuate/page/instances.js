@@ -26,8 +26,9 @@ class Instances {
         setText(name, instance.name);
         const late = isOverdue(instance, now);
         const gone = late && Date.parse(instance.reclaimableAt) <= now;
-        setText(state, gone ? "lost" : late && instance.requests > 0 ? overdueInWords(instance, now) : late ? silence(instance, now) : "alive");
-        setAttribute(state, "class", `state ${gone ? "over" : late ? "full" : "open"}`);
+        const idle = isIdle(instance, now);
+        setText(state, gone ? "lost" : late ? overdueInWords(instance, now) : idle ? "idle" : "alive");
+        setAttribute(state, "class", `state ${gone ? "over" : late ? "full" : idle ? "paused" : "open"}`);
         setAge(heartbeat, instance.heartbeatAt, now, " ago");
         setAge(started, instance.startedAt, now);
         setText(requests, count(instance.requests, "request", "requests"));
