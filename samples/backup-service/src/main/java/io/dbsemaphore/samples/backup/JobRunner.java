@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.task.TaskExecutor;
+import org.springframework.core.task.TaskRejectedException;
 import org.springframework.stereotype.Component;
 
 /** Runs jobs, and logs those that are refused or fail. */
@@ -22,10 +23,15 @@ public class JobRunner {
         this.executor = executor;
     }
 
-    /** Starts a job, and returns its id at once. */
+    /** Starts a job, and returns its id at once. It is refused if this service stops. */
     public String start(JobKind kind, String snapshotName, Consumer<Snapshot> work) {
         Snapshot snapshot = enter(kind, snapshotName);
-        executor.execute(() -> runAndLog(snapshot, work));
+        try {
+            executor.execute(() -> runAndLog(snapshot, work));
+        } catch (TaskRejectedException e) {
+            jobs.ended(snapshot.jobId(), JobState.REFUSED);
+            log.info("{} was refused: this service stops", snapshot);
+        }
         return snapshot.jobId();
     }
 

@@ -1,10 +1,14 @@
 package io.dbsemaphore.samples.backup;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -42,6 +46,31 @@ class JarIntegrationTests {
             assertThat(query(url, "select state from permit where state = 'ACQUIRED'"))
                     .isEmpty();
             assertThat(query(url, "select owner from semaphore_instance")).isEmpty();
+        }
+    }
+
+    /** The demo, whose jobs are short, so that it submits some all the time. */
+    @Tag("slow")
+    @Test
+    void endsWithoutStackTracesWhileItSubmitsJobs() throws Exception {
+        Path directory = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "jar-");
+        try (SampleProcess sample = SampleProcess.start(
+                directory.resolve("output"),
+                "--spring.profiles.active=demo",
+                "--spring.datasource.url=jdbc:h2:file:" + directory.resolve("backups"),
+                "--demo.duration=2m",
+                "--transfer.block=100ms",
+                "--transfer.min-blocks=1",
+                "--transfer.max-blocks=10")) {
+            await().atMost(Duration.ofMinutes(2))
+                    .until(() -> sample.output()
+                                    .lines()
+                                    .filter(line -> line.contains(" done "))
+                                    .count()
+                            > 5);
+
+            assertThat(sample.stop()).as(sample::output).isEqualTo(EXIT_CODE_OF_SIGTERM);
+            assertThat(sample.output()).doesNotContain("Exception", "\tat ");
         }
     }
 

@@ -2,8 +2,14 @@ package io.dbsemaphore.samples.faults;
 
 import io.dbsemaphore.samples.faults.attack.AttackPlan;
 import io.dbsemaphore.samples.faults.attack.Pace;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +37,8 @@ record Options(Map<String, String> values) {
             --disk=0              megabytes of the server's disk, in memory, which is then filled now and then; 0: the machine's
             --clocks=clients      whose clock is stepped, if libfaketime is installed: none, clients, or all with the server
             --tolerance=2         seconds by which a permit of a killed client may be late; more on a busy machine
+            --earlier=            the jar of semaphore-core of an earlier build, or its target/classes: every second start of a
+                                  client uses it, so that both builds work on the same tables
             --url=jdbc:mysql:...  the server to use, which is then not killed: tables faults_* are dropped and created. With
                                   several URLs, separated by commas, the clients use the nodes of a cluster in turn
             --user= --password=     Without a URL a server in a container
@@ -66,6 +74,7 @@ record Options(Map<String, String> values) {
         options.plan(true);
         options.tolerance();
         options.disk();
+        options.earlierBuild();
         if (!CLOCKS.contains(options.value("clocks"))) {
             throw new IllegalArgumentException("--clocks takes none, clients or all: " + options.value("clocks"));
         }
@@ -102,6 +111,7 @@ record Options(Map<String, String> values) {
                 instanceTimeout(),
                 canStepClocks && stepsClientClocks(),
                 number("seed"),
+                earlierBuild(),
                 output());
     }
 
@@ -131,6 +141,25 @@ record Options(Map<String, String> values) {
 
     boolean stepsServerClock() {
         return value("clocks").equals("all");
+    }
+
+    /** What comes first on the class path of every second start of a client; empty for nothing. */
+    private String earlierBuild() {
+        String build = value("earlier");
+        if (!build.isEmpty() && Arrays.stream(build.split(File.pathSeparator)).noneMatch(Options::isLibrary)) {
+            throw new IllegalArgumentException(
+                    "--earlier takes the jar of semaphore-core, or its target/classes; no such library is at " + build);
+        }
+        return build;
+    }
+
+    private static boolean isLibrary(String entry) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {Path.of(entry).toUri().toURL()}, null)) {
+            return loader.findResource("io/dbsemaphore/engine/SemaphoreEngine.class") != null;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     List<String> urls() {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.io.TempDir;
 import org.testcontainers.DockerClientFactory;
 
-/** Two short runs: one on the library as it is, and one in which too much is granted. */
+/** Short runs: on the library as it is, together with an earlier build, and one in which too much is granted. */
 @FaultSuite
 @TestInstance(Lifecycle.PER_CLASS)
 class FaultsIntegrationTests {
@@ -64,6 +64,26 @@ class FaultsIntegrationTests {
         assertThat(report.figures().written()).as("protected writes").isPositive();
         assertThat(report.commits()).as("replayed commits").isPositive();
         assertThat(Files.readString(directory.resolve("report.xml"))).contains("failures=\"0\"");
+    }
+
+    /** As while a fleet is rolled over. */
+    @Test
+    void passesWhileClientsOfAnEarlierBuildTakePart(@TempDir Path directory) throws Exception {
+        String earlier = System.getProperty("earlier.build", "");
+        assumeThat(earlier)
+                .as("-Dearlier.build=, the classes of an earlier build")
+                .isNotEmpty();
+        Report report = run(
+                Map.of(),
+                "--seconds=25",
+                "--pace=0.5",
+                "--clients=4",
+                "--threads=8",
+                "--tolerance=15",
+                "--earlier=" + earlier,
+                "--output=" + directory);
+        assertThat(report.markdown()).as("report").contains("Passed.");
+        assertThat(report.isPassed()).isTrue();
     }
 
     @Test

@@ -3,10 +3,14 @@ package io.dbsemaphore.samples.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.samples.faults.attack.Pace;
+import java.io.File;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class OptionsTests {
 
@@ -35,6 +39,23 @@ class OptionsTests {
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("seconds=3"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--seconds"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--seconds=soon"));
+    }
+
+    @Test
+    void refuseAnEarlierBuildWithoutTheLibrary(@TempDir Path directory) {
+        String library = SemaphoreEngine.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .getPath();
+        assertThat(Options.parse("--earlier=" + directory + File.pathSeparator + library)
+                        .plan(true)
+                        .earlierBuild())
+                .endsWith(library);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse("--earlier=" + directory))
+                .withMessageContaining("semaphore-core")
+                .withMessageContaining(directory.toString());
     }
 
     @Test

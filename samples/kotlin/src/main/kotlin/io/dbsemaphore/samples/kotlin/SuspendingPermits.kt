@@ -19,7 +19,7 @@ suspend fun <T> SemaphoreOperations.withPermits(request: AcquireRequest, work: s
     } finally {
         // A cancelled caller may have missed a grant that was on its way
         if (!acquire.cancel(true) && !acquire.isCompletedExceptionally) {
-            withContext(NonCancellable + Dispatchers.IO) { acquire.join().release() }
+            withContext(NonCancellable + Dispatchers.IO) { acquire.join().close() }
         }
     }
 }

@@ -6,6 +6,7 @@ import io.dbsemaphore.samples.backup.demo.Verdict.Limits;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Profile;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
@@ -22,12 +23,19 @@ public class Demo {
     private final DemoInstances instances;
     private final DemoJobs jobs;
     private final SemaphoreAdmin admin;
+    private final ConfigurableApplicationContext context;
 
-    Demo(DemoProperties properties, DemoInstances instances, DemoJobs jobs, SemaphoreAdmin admin) {
+    Demo(
+            DemoProperties properties,
+            DemoInstances instances,
+            DemoJobs jobs,
+            SemaphoreAdmin admin,
+            ConfigurableApplicationContext context) {
         this.properties = properties;
         this.instances = instances;
         this.jobs = jobs;
         this.admin = admin;
+        this.context = context;
     }
 
     /** Runs the demo; returns the exit code of its {@link Verdict}. */
@@ -56,11 +64,11 @@ public class Demo {
         return run.isOver();
     }
 
-    /** Polls until the condition holds or the time is up; returns the last state. */
+    /** Polls until the condition holds, the time is up, or the process is asked to end; returns the last state. */
     private Optional<Run> watch(Duration limit, Predicate<Run> condition, DemoPrinter printer) {
         long start = System.nanoTime();
         Optional<Run> latest = Optional.empty();
-        while (System.nanoTime() - start < limit.toNanos()) {
+        while (context.isActive() && System.nanoTime() - start < limit.toNanos()) {
             try {
                 Run run = instances.observe();
                 latest = Optional.of(run);
@@ -68,7 +76,9 @@ public class Demo {
                     break;
                 }
             } catch (DataAccessException | TransactionException e) {
-                printer.databaseUnreachable();
+                if (context.isActive()) { // otherwise the pool is closed, too
+                    printer.databaseUnreachable();
+                }
             }
             Pause.of(POLL_INTERVAL);
         }

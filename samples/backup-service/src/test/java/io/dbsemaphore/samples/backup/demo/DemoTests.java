@@ -55,7 +55,7 @@ class DemoTests {
     /** The first job lasts until the last one has started. */
     @Test
     void seesThatTheLimitsAreBroken(CapturedOutput output) {
-        assertThat(with(DemoTests::runDemo, "demo.break-limit=true", "transfer.block=500ms"))
+        assertThat(with(DemoTests::runDemo, "demo.break-limit=true", "transfer.block=500ms", "transfer.min-blocks=8"))
                 .isEqualTo(1);
         assertThat(output).contains("Peak     8 of 3 backups").contains("Verdict  THE LIMITS WERE BROKEN");
     }

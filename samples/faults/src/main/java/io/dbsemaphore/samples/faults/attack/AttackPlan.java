@@ -18,6 +18,7 @@ import java.util.Set;
  * @param instanceTimeout the setting of the library
  * @param clockSteps whether the clocks of clients are stepped
  * @param seed of all that is random
+ * @param earlierBuild what comes first on the class path of every second start of a client; empty for nothing
  * @param logs the directory of what clients print
  */
 public record AttackPlan(
@@ -31,4 +32,5 @@ public record AttackPlan(
         Duration instanceTimeout,
         boolean clockSteps,
         long seed,
+        String earlierBuild,
         Path logs) {}

@@ -21,7 +21,9 @@ final class ClientProcess {
         this.process = process;
     }
 
-    static ClientProcess start(ClientSettings settings, Map<String, String> environment, Path logs) throws IOException {
+    /** @param build comes first on its class path; empty for nothing */
+    static ClientProcess start(ClientSettings settings, String build, Map<String, String> environment, Path logs)
+            throws IOException {
         ProcessBuilder builder = new ProcessBuilder(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx192m",
@@ -29,10 +31,8 @@ final class ClientProcess {
                 "-XX:TieredStopAtLevel=1",
                 ClientMain.class.getName()));
         // Surefire starts its JVM with a jar that only refers to the class path
-        builder.environment()
-                .put(
-                        "CLASSPATH",
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+        String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        builder.environment().put("CLASSPATH", build.isEmpty() ? own : build + File.pathSeparator + own);
         builder.environment().putAll(environment);
         File output = logs.resolve(settings.client() + ".log").toFile();
         Process process =

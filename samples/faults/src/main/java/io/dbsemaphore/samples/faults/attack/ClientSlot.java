@@ -96,8 +96,14 @@ final class ClientSlot implements AutoCloseable {
                         plan.sets(),
                         plan.instanceTimeout(),
                         unfinished),
+                usesEarlierBuild() ? plan.earlierBuild() : "",
                 clock == null ? Map.of() : clock.environment(),
                 plan.logs());
+    }
+
+    /** So that both builds work at a time, and that each has to do with what the other one has left. */
+    private boolean usesEarlierBuild() {
+        return (plan.clients().indexOf(lineage) + starts) % 2 == 0;
     }
 
     @Override

@@ -8,8 +8,10 @@ import java.time.Duration;
 public class Rentals {
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
-    private static final AcquireRequest CAR =
-            AcquireRequest.of("car").withTtl(MINUTE).withWaitTime(Duration.ofSeconds(2));
+    private static final AcquireRequest CAR = AcquireRequest.of("car")
+            .withTtl(MINUTE)
+            .withWaitTime(Duration.ofSeconds(2))
+            .withReleaseAtShutdown(false); // a car stays rented when this instance stops
 
     private final SemaphoreOperations semaphores;
 
