@@ -16,6 +16,7 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a capacity means while it is changed, and that an acquire over several semaphores gets all or nothing. */
+@Promise
 class CapacityIntegrationTests {
 
     @RegisterExtension

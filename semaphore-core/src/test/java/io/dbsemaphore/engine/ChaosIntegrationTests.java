@@ -13,6 +13,7 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,7 @@ import org.springframework.dao.DataAccessException;
  * hold by their own view is at all times within the capacity, and in the end exactly what the database says.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class ChaosIntegrationTests {
 
     private static final Duration DURATION = Duration.ofSeconds(10);

@@ -14,6 +14,7 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** An instance that remembers semaphores which another one has deleted and created again acquires from the new ones. */
+@Promise
 class DeletedSemaphoreIntegrationTests {
 
     @RegisterExtension

@@ -12,6 +12,7 @@ import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Future;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The write side of a read/write lock: exclusive, whatever the capacity is or becomes. */
+@Promise
 class ExclusiveIntegrationTests {
 
     @RegisterExtension

@@ -13,6 +13,7 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The tokens of a semaphore grow from grant to grant, for all callers, and whatever happens to the semaphore. */
+@Promise
 class FencingTokenIntegrationTests {
 
     @RegisterExtension

@@ -17,6 +17,7 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -40,6 +41,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** A host is not disturbed: neither its transactions nor the connections of its pool. */
+@Promise
 class HostTransactionIntegrationTests {
 
     @RegisterExtension

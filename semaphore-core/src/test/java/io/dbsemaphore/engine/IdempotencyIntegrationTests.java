@@ -15,6 +15,7 @@ import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One external id, one grant: however often, from wherever, and in whatever order it is requested. */
+@Promise
 class IdempotencyIntegrationTests {
 
     private static final Duration DEADLINE = Duration.ofSeconds(60);

@@ -23,6 +23,7 @@ import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Waits;
 import io.dbsemaphore.testing.node.Wish;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -43,6 +44,7 @@ import org.springframework.dao.DataAccessException;
 /** A commit whose sender has given it up is still under way: not to find the request proves nothing then. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class LateCommitIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);

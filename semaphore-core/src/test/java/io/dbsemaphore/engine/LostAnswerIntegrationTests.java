@@ -19,6 +19,7 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Wish;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -39,6 +40,7 @@ import org.springframework.dao.DataAccessException;
 /** The network loses a commit of an acquire or its answer, and works again at once. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class LostAnswerIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -10,6 +10,7 @@ import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Never over capacity, however many come at once and from wherever: two nodes, each with a pool of its own. */
+@Promise
 class OverGrantIntegrationTests {
 
     private static final int THREADS = 16;

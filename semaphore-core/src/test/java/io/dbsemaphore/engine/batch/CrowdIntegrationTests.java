@@ -20,6 +20,7 @@ import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -44,6 +45,7 @@ import org.springframework.transaction.TransactionException;
 /** Many more callers than connections. Everybody comes to an end, and in time. */
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class CrowdIntegrationTests {
 
     private static final Duration LATE = Duration.ofMillis(500);

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.rerun.Promise;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
  * hand instead of with jqwik or Lincheck: the queue has no threads of its own, a schedule is a list of steps whose text is its
  * own replay, and shrinking drops steps.
  */
+@Promise
 class WorkQueueScheduleTests {
 
     private static final int SCHEDULES = Integer.getInteger("semaphore.test.schedules", 2_000);

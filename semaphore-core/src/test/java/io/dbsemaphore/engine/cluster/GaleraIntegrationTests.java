@@ -12,6 +12,7 @@ import io.dbsemaphore.testing.cluster.MultiPrimary;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.PrimaryNodes;
 import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * writes to the row of its semaphore lets the later one of two fail at its commit. Without that write both are granted.
  */
 @Clustered
+@Promise
 class GaleraIntegrationTests {
 
     /** With one caller per transaction each acquire has a commit of its own, and most meet the other node. */

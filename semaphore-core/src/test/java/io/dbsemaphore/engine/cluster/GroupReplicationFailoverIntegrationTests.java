@@ -10,6 +10,7 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.cluster.GroupReplication;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Clustered
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class GroupReplicationFailoverIntegrationTests {
 
     private static final int CAPACITY = 3;

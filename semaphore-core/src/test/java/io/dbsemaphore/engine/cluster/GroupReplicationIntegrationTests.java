@@ -12,6 +12,7 @@ import io.dbsemaphore.testing.cluster.GroupReplication;
 import io.dbsemaphore.testing.cluster.MultiPrimary;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.PrimaryNodes;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
@@ -25,6 +26,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * writes to the row of its semaphore lets the later one of two fail at its commit.
  */
 @Clustered
+@Promise
 class GroupReplicationIntegrationTests {
 
     private static final int ACQUIRES = 900;

@@ -13,6 +13,7 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.cluster.PgBouncer;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 /** Instances that share a few sessions of the server, each for one transaction at a time. */
 @Clustered
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class PgBouncerIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(60);

@@ -13,6 +13,7 @@ import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Instances of which only some take part in the common order, as while a fleet is configured anew. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class MixedFairnessIntegrationTests {
 
     private static final int CAPACITY = 2;

@@ -13,6 +13,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +30,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A business transaction cannot commit on a permit that was taken away: not when it was taken before the check, and after
  * it the taking waits. The host has the isolation that its database has by default, on MySQL {@code REPEATABLE READ}.
  */
+@Promise
 class RequireHeldIntegrationTests extends RequireHeldFixture {
 
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A release of a grant that an open transaction has checked is put off until that transaction has ended. */
+@Promise
 class RequireHeldReleaseIntegrationTests extends RequireHeldFixture {
 
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -10,6 +10,7 @@ import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 /** Several processes with nothing in common but the database. */
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class SeparateProcessesIntegrationTests {
 
     private static final Duration START = Duration.ofSeconds(60);

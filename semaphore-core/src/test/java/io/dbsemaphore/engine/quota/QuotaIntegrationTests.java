@@ -14,6 +14,7 @@ import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -239,6 +240,7 @@ class QuotaIntegrationTests extends ReuseFixture {
 
     @Measured
     @Test
+    @Promise
     void demandWandersFromInstanceToInstance() {
         String wide = cluster.semaphore(8);
         List<Node> all = List.of(node(R), node(R), node(R));
@@ -263,6 +265,7 @@ class QuotaIntegrationTests extends ReuseFixture {
     }
 
     @Test
+    @Promise
     void aCapacityBelowWhatIsOutIsEffectiveInAllInstances() throws Exception {
         String wide = cluster.semaphore(8);
         List<Node> both = List.of(node(R), node(R));
@@ -302,6 +305,7 @@ class QuotaIntegrationTests extends ReuseFixture {
     }
 
     @Test
+    @Promise
     void callersOfSeveralNamesAndExclusiveOnesGetWhatOthersReuse() throws Exception {
         String one = cluster.semaphore(4);
         String two = cluster.semaphore(4);
@@ -333,6 +337,7 @@ class QuotaIntegrationTests extends ReuseFixture {
 
     /** It collects them while callers of two instances reuse them. */
     @Test
+    @Promise
     void aCallerOfAllPermitsOfSeveralNamesHasThemAlone() throws Exception {
         String one = cluster.semaphore(4);
         String two = cluster.semaphore(4);

@@ -15,6 +15,7 @@ import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Threads of two instances that do not wait, so that released permits are idle and several threads reach for the same one. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class ReuseCapacityIntegrationTests {
 
     private static final int CAPACITY = 2;

@@ -16,6 +16,7 @@ import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** An instance that reuses permits again and again is cut off from the database. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class ReuseCutOffIntegrationTests {
 
     private static final Duration R = Duration.ofSeconds(1);

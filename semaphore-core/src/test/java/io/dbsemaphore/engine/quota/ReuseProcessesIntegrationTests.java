@@ -14,6 +14,7 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Processes that reuse permits, and that are killed or suspended. */
 @Timeout(value = 150, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Promise
 class ReuseProcessesIntegrationTests {
 
     private static final Duration START = Duration.ofSeconds(60);

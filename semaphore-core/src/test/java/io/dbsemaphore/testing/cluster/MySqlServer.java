@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Network;
 import org.testcontainers.lifecycle.Startables;
@@ -29,6 +31,9 @@ final class MySqlServer implements AutoCloseable {
     static final String USER = "root";
     static final String PASSWORD = "test";
 
+    private static final Logger log = LoggerFactory.getLogger(MySqlServer.class);
+
+    private static final int LONGEST_LOG = 20_000;
     private static final Duration LONGEST_START = Duration.ofSeconds(60);
     private static final String PID_FILE = "/var/lib/mysql/server.pid";
 
@@ -159,8 +164,24 @@ final class MySqlServer implements AutoCloseable {
         return DriverManager.getConnection(url(""), USER, PASSWORD);
     }
 
+    /** Logs what the server has logged if it does not run, although nobody has killed it. */
     @Override
     public void close() {
+        if (container.isRunning() && !killed && !answers()) {
+            log.error("{} has ended by itself: {}", name, lastLines(container.getLogs()));
+        }
         container.stop();
+    }
+
+    private boolean answers() {
+        try {
+            return "1".equals(text("select 1"));
+        } catch (IllegalStateException unreachable) {
+            return false;
+        }
+    }
+
+    private static String lastLines(String text) {
+        return text.substring(Math.max(0, text.length() - LONGEST_LOG));
     }
 }

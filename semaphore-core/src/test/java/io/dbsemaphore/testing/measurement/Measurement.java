@@ -18,6 +18,11 @@ public final class Measurement {
         }
     }
 
+    /** Whether a test has failed since its measurement missed its bar. */
+    public static boolean isMissedBar(Throwable failure) {
+        return failure instanceof MissedBarError;
+    }
+
     /** A measurement has missed its bar. */
     static final class MissedBarError extends AssertionError {
 

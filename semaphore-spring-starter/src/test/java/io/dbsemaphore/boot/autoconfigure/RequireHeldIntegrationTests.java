@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.transaction.IllegalTransactionStateException;
 
 /** On a real database: nothing is committed on a permit that was taken away. */
+@Promise
 class RequireHeldIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** docs/guarantees.md names a test that exists for each guarantee, and {@code mvn verify} runs one of them. */
 class DocumentedGuaranteesTests {
@@ -85,6 +86,28 @@ class DocumentedGuaranteesTests {
                 .allSatisfy(row -> assertThat(TEST.matcher(row.get(1)).results())
                         .as(row.get(0))
                         .anyMatch(test -> exists(test) && isRunByTheBuild(test)));
+    }
+
+    /** What must not happen even once: a failed assertion of these tests is final. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Never over capacity",
+                "All or nothing",
+                "One grant per external id",
+                "An acquire that throws holds nothing.",
+                "A stale holder can be stopped"
+            })
+    void theTestsOfAPromiseAreNotRunAgain(String promise) {
+        List<String> row = Documents.rows(Documents.section(PAGE, "In the README")).stream()
+                .filter(each -> each.get(0).equals(promise))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(TEST.matcher(row.get(1)).results())
+                .isNotEmpty()
+                .allSatisfy(test ->
+                        assertThat(SOURCES.get(test.group(1))).as(test.group()).containsPattern("(?m)^@Promise$"));
     }
 
     /** Whether neither the class has a tag that leaves it out nor the method, or any of its methods if none is named. */

@@ -11,6 +11,7 @@ import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.Findings;
 import io.dbsemaphore.samples.faults.report.Report;
 import io.dbsemaphore.testing.FaultSuite;
+import io.dbsemaphore.testing.rerun.Promise;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -26,6 +27,7 @@ import org.testcontainers.DockerClientFactory;
 /** Short runs: on the library as it is, together with an earlier build, and one in which too much is granted. */
 @FaultSuite
 @TestInstance(Lifecycle.PER_CLASS)
+@Promise
 class FaultsIntegrationTests {
 
     private DatabaseServer server;
