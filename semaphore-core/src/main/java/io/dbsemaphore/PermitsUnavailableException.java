@@ -112,7 +112,7 @@ public class PermitsUnavailableException extends SemaphoreException {
     private static String describe(PermitShortage shortage, int own, Function<String, List<String>> firstHolders) {
         String held = shortage.held() + " of " + shortage.capacity() + " held"
                 + (own == 0
-                        ? holders(firstHolders.apply(shortage.name()))
+                        ? shortage.held() == 0 ? "" : holders(firstHolders.apply(shortage.name()))
                         : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
         if (shortage.capacity() == 0) {
             return "Semaphore '" + shortage.name() + "' is paused: " + held;
@@ -126,8 +126,9 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + held + (own == 0 ? expiry(shortage) : "");
     }
 
+    /** They were read at another time than the numbers, and are kept for a second. */
     private static String holders(List<String> first) {
-        return first.isEmpty() ? "" : ", longest by " + String.join(", ", first);
+        return first.isEmpty() ? "" : ", within the last second longest by " + String.join(", ", first);
     }
 
     /** Does not call it an expiry: a grant that is kept alive is extended before it expires. */

@@ -71,9 +71,8 @@ public interface SemaphoreOperations {
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
      * <p>The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of the caller;
-     * dependent actions may block it, up to 64 of them at a time. While 64 block, no other future of this instance is completed,
-     * neither with a grant nor with a refusal: a grant is held meanwhile, and kept alive if the request says so. Therefore run work that
-     * takes longer by {@code thenAcceptAsync} on an executor of your own. If a permit is reused, the future is already complete when it is
+     * dependent actions may block it. While 64 or more block, others are completed up to some tenths of a second later, on further threads;
+     * a warning says where one of them blocks. Therefore run work that takes longer by {@code thenAcceptAsync} on an executor of your own. If a permit is reused, the future is already complete when it is
      * returned. An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
      * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a grant
      * that arrives nevertheless is released, unless another caller has got it by the same external id. If two callers with the same

@@ -77,8 +77,9 @@ public @interface WithPermits {
      * evaluated for each call, before anything is acquired. They can use the arguments by name ({@code #snapshot.id},
      * which requires {@code -parameters}) or index ({@code #p0}, {@code #a0}), {@code #root} with {@code methodName},
      * {@code method}, {@code args}, {@code target} and {@code targetClass}, and beans ({@code @bean}). An expression
-     * that fails or evaluates to {@code null}, alone or as part of a name, causes an {@link IllegalArgumentException}.
-     * So does an expression that repeats another name. Repeated names without expressions are rejected at start-up. For several
+     * that fails or evaluates to {@code null} or an empty text, alone or as part of a name, causes an {@link IllegalArgumentException}:
+     * all such calls would share a semaphore. It may be empty if it says so by {@code ''}, as in <code>#{#draft ? '-draft' : ''}</code> and
+     * <code>#{#tenant ?: ''}</code>. Such an exception also follows an expression that repeats another name. Repeated names without expressions are rejected at start-up. For several
      * permits of a semaphore, set {@link #permits()}.
      *
      * @return the names of the semaphores
@@ -136,6 +137,15 @@ public @interface WithPermits {
      * @return whether to keep the grant alive
      */
     boolean keepAlive() default true;
+
+    /**
+     * Whether a shutdown of this application instance releases the grant of work that has not ended within
+     * {@code semaphore.shutdown-timeout}. Default: true. If false, the permits stay held until their time to live has passed, whether the
+     * work goes on or not.
+     *
+     * @return whether to release it
+     */
+    boolean releaseAtShutdown() default true;
 
     /**
      * Acquires the whole capacity of every name, like the write side of a read/write lock. Default: false.

@@ -99,7 +99,7 @@ final class RequestTemplate {
             request = request.withPermits(name, permits[permits.length == 1 ? 0 : i]);
         }
         WithPermits annotation = annotated.annotation();
-        request = request.withKeepAlive(annotation.keepAlive());
+        request = request.withKeepAlive(annotation.keepAlive()).withReleaseAtShutdown(annotation.releaseAtShutdown());
         request = annotation.exclusive() ? request.exclusive() : request;
         request = waitTime.map(request::withWaitTime).orElse(request);
         request = ttl.map(request::withTtl).orElse(request);

@@ -27,7 +27,7 @@ import org.springframework.util.ObjectUtils;
 /**
  * A text with expressions. Detects at start-up what would fail for every call. The parts are evaluated one by one:
  * evaluated as a whole, {@code tenant:#{#t.id}} would yield {@code tenant:} if the id is {@code null}, and all such
- * tenants would share a semaphore.
+ * tenants would share a semaphore. So they would if it is empty.
  *
  * @param text the text, with placeholders resolved
  * @param check throws an {@code IllegalArgumentException} for a value that is not valid
@@ -37,6 +37,9 @@ record TextTemplate(
 
     /** What looks like an expression where none is evaluated: its text without the {@code #} or the braces, and its variable. */
     private static final Pattern UNMARKED = Pattern.compile("(?:#|\\{(?=[^{}]*\\}))((\\w+)(?:\\.\\w+|\\(\\))*)");
+
+    /** The text in an expression which says that it may be empty. */
+    private static final String EMPTY = "''";
 
     /**
      * @throws IllegalStateException if it cannot be parsed, uses a variable that the method does not have, or is a literal
@@ -102,12 +105,13 @@ record TextTemplate(
         } catch (RuntimeException failure) {
             throw refuse("cannot be evaluated: #{%s} failed: %s".formatted(shown, failure.getMessage()), failure);
         }
-        if (value instanceof String string) {
+        if (value instanceof String string && (!string.isEmpty() || shown.contains(EMPTY))) {
             return string;
         }
         throw refuse(
-                value == null
-                        ? "has no value: #{%s} is null".formatted(shown)
+                value == null || value.equals("")
+                        ? "has no value: #{%s} is %s"
+                                .formatted(shown, value == null ? "null" : "empty, and has no " + EMPTY)
                         : "needs a single value, but #{%s} is a %s"
                                 .formatted(shown, value.getClass().getName()),
                 null);

@@ -1,54 +1,165 @@
 package io.dbsemaphore.concurrent;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs at most a number of tasks at a time in a pool that others use, too. Further tasks wait without a thread. */
+/**
+ * Runs at most a number of tasks at a time in a pool that others use, too. Further tasks wait without a thread.
+ *
+ * <p>With a timer, no task waits for those that block: after each {@link #PATIENCE}, while tasks wait, they get up to two further threads
+ * for each task that has run for as long. These threads end when no task waits.
+ */
 public final class LimitedExecutor implements Executor {
+
+    /** Longer than a task takes that does not block, and shorter than a caller notices. */
+    public static final Duration PATIENCE = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(LimitedExecutor.class);
 
-    private final Executor pool;
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
-    private int free;
+    private static final long WARN_EVERY = TimeUnit.MINUTES.toNanos(1);
 
+    private final Executor pool;
+    private final int max;
+    private final String tasks;
+    private final @Nullable Consumer<Runnable> timer;
+    private final Queue<Runnable> waiting = new ArrayDeque<>();
+    private final Set<Worker> workers = new HashSet<>();
+    private boolean timed;
+    private long warnedAt = System.nanoTime() - WARN_EVERY;
+
+    /** An executor whose tasks wait for those that block. */
     public LimitedExecutor(Executor pool, int max) {
+        this(pool, max, "tasks", null);
+    }
+
+    /**
+     * Creates an executor.
+     *
+     * @param tasks what they are called in a warning that many block
+     * @param timer runs a task after {@link #PATIENCE}, on a thread that must not block
+     */
+    public LimitedExecutor(Executor pool, int max, String tasks, @Nullable Consumer<Runnable> timer) {
         this.pool = pool;
-        this.free = max;
+        this.max = max;
+        this.tasks = tasks;
+        this.timer = timer;
     }
 
     @Override
     public void execute(Runnable task) {
+        Worker worker = new Worker(null);
         synchronized (this) {
-            if (free == 0) {
-                waiting.add(task);
+            waiting.add(task);
+            if (workers.size() >= max) {
+                relieveLater();
                 return;
             }
-            free--;
+            workers.add(worker);
         }
-        pool.execute(() -> runAll(task));
+        pool.execute(worker);
     }
 
-    private void runAll(Runnable first) {
-        Runnable task = first;
-        while (task != null) {
-            try {
-                task.run();
-            } catch (Throwable failure) {
-                UnexpectedErrors.survive(log, "A task for the application", failure);
+    private synchronized void relieveLater() {
+        if (timer != null && !timed && !waiting.isEmpty()) {
+            timed = true;
+            timer.accept(() -> relieve(PATIENCE));
+        }
+    }
+
+    /** Adds threads for the tasks that wait, if others have run for this time. */
+    public void relieve(Duration patience) {
+        List<Worker> added;
+        List<Worker> blocked;
+        long now = System.nanoTime();
+        boolean warns;
+        synchronized (this) {
+            blocked = workers.stream()
+                    .filter(worker -> worker.thread != null && now - worker.since >= patience.toNanos())
+                    .sorted(Comparator.comparingLong(worker -> worker.since - now))
+                    .toList();
+            int places = Math.max(0, max + 2 * blocked.size() - workers.size());
+            added = Stream.generate(() -> new Worker(Thread.currentThread()))
+                    .limit(Math.min(places, waiting.size()))
+                    .toList();
+            workers.addAll(added);
+            warns = !added.isEmpty() && !blocked.isEmpty() && now - warnedAt >= WARN_EVERY;
+            warnedAt = warns ? now : warnedAt;
+            timed = false;
+            relieveLater();
+        }
+        if (warns) {
+            blocked.get(0).warn(blocked.size(), now);
+        }
+        added.forEach(pool::execute);
+    }
+
+    /** A thread of the pool while it runs tasks. */
+    private final class Worker implements Runnable {
+
+        /** That of the timer, on which the pool runs what it has no thread for. */
+        private final @Nullable Thread creator;
+
+        private volatile @Nullable Thread thread;
+        private volatile long since;
+
+        Worker(@Nullable Thread creator) {
+            this.creator = creator;
+        }
+
+        @Override
+        public void run() {
+            Thread current = Thread.currentThread();
+            Runnable task = next(current != creator);
+            thread = current;
+            while (task != null) {
+                try {
+                    task.run();
+                } catch (Throwable failure) {
+                    UnexpectedErrors.survive(log, "A task for the application", failure);
+                }
+                task = next(true);
+                boolean unused = task != null && Thread.interrupted(); // as between the tasks of a pool
             }
-            task = next();
-            boolean unused = task != null && Thread.interrupted(); // as between the tasks of a pool
         }
-    }
 
-    private synchronized @Nullable Runnable next() {
-        Runnable next = waiting.poll();
-        free += next == null ? 1 : 0;
-        return next;
+        private @Nullable Runnable next(boolean mayRun) {
+            synchronized (LimitedExecutor.this) {
+                since = System.nanoTime();
+                Runnable next = mayRun ? waiting.poll() : null;
+                if (next == null) {
+                    workers.remove(this);
+                }
+                return next;
+            }
+        }
+
+        void warn(int blocked, long now) {
+            Thread longest = thread;
+            Throwable where = new Throwable(longest + " is here");
+            if (longest != null) {
+                where.setStackTrace(Stream.of(longest.getStackTrace())
+                        .filter(frame -> !"java.base".equals(frame.getModuleName()))
+                        .toArray(StackTraceElement[]::new));
+            }
+            log.warn(
+                    "{} {} block their threads, the first for {} ms. Others have got further threads, so that they do not wait for these."
+                            + " Run work that takes long on an executor of your own, as with thenAcceptAsync",
+                    blocked,
+                    tasks,
+                    TimeUnit.NANOSECONDS.toMillis(now - since),
+                    where);
+        }
     }
 }

@@ -9,15 +9,17 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -133,6 +135,7 @@ final class Run extends RunContext {
 
     /** Lets code of the application that was called before end, such as a listener, for a bounded time. */
     private void endApplicationThreads(Deadline until) {
+        completions.relieve(Duration.ZERO); // those of callers that the shutdown has refused
         applicationThreads.shutdown();
         try {
             if (!applicationThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
@@ -160,13 +163,17 @@ final class Run extends RunContext {
         Deadline until = Deadline.in(DATABASE_TIMEOUT);
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
-        List<GrantHandle> inUse = rest.stream()
-                .filter(state -> state.isForWork() && state.isHeld())
-                .map(quotas::user)
-                .filter(Objects::nonNull)
-                .toList();
+        List<GrantHandle> inUse = new ArrayList<>();
         CompletableFuture<?>[] released = rest.stream()
-                .map(state -> releases.giveBack(state, quotas.eventOf(state)))
+                .map(state -> {
+                    GrantHandle user = state.isForWork() && state.isHeld() ? quotas.user(state) : null;
+                    Stream.ofNullable(user).forEach(inUse::add);
+                    return releases.giveBack(
+                            state,
+                            user == null
+                                    ? quotas.eventOf(state)
+                                    : listener -> listener.lost(new SemaphoreListener.Lost(user)));
+                })
                 .toArray(CompletableFuture[]::new);
         CompletableFuture<?> all = CompletableFuture.allOf(released)
                 .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads());
@@ -187,11 +194,17 @@ final class Run extends RunContext {
                 inUse.stream().filter(user -> user.state().isReleased()).toList();
         if (!taken.isEmpty()) {
             log.warn(
-                    "Released {} grant(s) that were still held at shutdown, such as {}. Others may be granted their permits;"
-                            + " their work, if it still runs, is no longer limited by them. Raise semaphore.shutdown-timeout, or"
-                            + " make the work shorter",
+                    "{} grant(s) were lost: they were still held at shutdown, after semaphore.shutdown-timeout ({}), and were"
+                            + " released, such as {}. Others may be granted their permits; their work, if it still runs, is no"
+                            + " longer limited by them. Raise semaphore.shutdown-timeout, make the work shorter, or acquire with"
+                            + " releaseAtShutdown = false",
                     taken.size(),
-                    taken.stream().limit(NAMED).toList());
+                    settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT),
+                    taken.stream()
+                            .limit(NAMED)
+                            .map(user -> user + " for "
+                                    + Duration.ofMillis(user.heldFor().toMillis()))
+                            .toList());
         }
         if (rest.size() - left > taken.size()) {
             log.info(

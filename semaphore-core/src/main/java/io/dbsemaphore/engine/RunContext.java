@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -39,7 +40,7 @@ abstract class RunContext implements BatchObserver {
 
     private static final Logger log = LoggerFactory.getLogger(RunContext.class);
 
-    /** How many completions of asynchronous acquires may block at a time; others wait. As many of the library's steps run beside them. */
+    /** How many completions of asynchronous acquires run at a time unless they block. As many of the library's steps run beside them. */
     private static final int MAX_COMPLETIONS = 64;
 
     /** How many of these may run at a time: the maintenance, reports of losses, and listeners of releases in the background. */
@@ -61,7 +62,7 @@ abstract class RunContext implements BatchObserver {
     /** For the library's steps between an answer and the result: a grant is held, and kept alive, before its completion may wait. */
     final Executor asynchronousSteps;
 
-    final Executor completions;
+    final LimitedExecutor completions;
     final SemaphoreSettings settings;
     final EngineDatabase database;
     final SemaphorePersistence persistence;
@@ -95,8 +96,10 @@ abstract class RunContext implements BatchObserver {
         applicationThreads = threads.cachedPool("semaphore-application", END_THREADS_AFTER);
         listenerThreads = new LimitedExecutor(applicationThreads, MAX_LISTENERS);
         retryListenerThreads = new LimitedExecutor(applicationThreads, 1);
-        asynchronousSteps = new LimitedExecutor(applicationThreads, MAX_COMPLETIONS);
-        completions = new LimitedExecutor(applicationThreads, MAX_COMPLETIONS);
+        asynchronousSteps = new LimitedExecutor(
+                applicationThreads, MAX_COMPLETIONS, "listeners of asynchronous acquires", this::runLater);
+        completions = new LimitedExecutor(
+                applicationThreads, MAX_COMPLETIONS, "dependent actions of asynchronous acquires", this::runLater);
         settings = configuration.settings();
         listeners = configuration.listeners();
         this.database = database;
@@ -165,6 +168,14 @@ abstract class RunContext implements BatchObserver {
             }
         };
         return scheduler.scheduleWithFixedDelay(begin, first.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void runLater(Runnable task) {
+        try {
+            var unused = scheduler.schedule(task, LimitedExecutor.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException ended) {
+            log.debug("The run has ended: tasks wait for those that block", ended);
+        }
     }
 
     /** The threads that may wait for the database. */

@@ -74,7 +74,8 @@ public interface SemaphoreListener {
      * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each grant: on a thread of
      * the library ({@code semaphore-application-N}), one loss after the other, if the keep-alive finds it, or if the grant expires and was
      * not released; on the calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also
-     * called for a grant that is not kept alive.
+     * called for a grant that is not kept alive, and, instead of {@link #released}, for one that a shutdown has taken from work which was
+     * still under way.
      *
      * @param event the loss
      */

@@ -38,6 +38,7 @@ class WithPermitsAttributeTests {
         assertThat(request.externalId()).isEmpty();
         assertThat(request.isExclusive()).isFalse();
         assertThat(request.keepAlive()).contains(true);
+        assertThat(request.isReleaseAtShutdown()).isTrue();
     }
 
     @Test
@@ -104,6 +105,12 @@ class WithPermitsAttributeTests {
     @Test
     void switchesTheKeepAliveOff() {
         assertThat(requestOf(Backup::notKeptAlive).keepAlive()).contains(false);
+    }
+
+    @Test
+    void leavesTheGrantHeldAtShutdown() {
+        assertThat(requestOf(Backup::outlivingTheInstance).isReleaseAtShutdown())
+                .isFalse();
     }
 
     @Test
@@ -177,6 +184,9 @@ class WithPermitsAttributeTests {
 
         @WithPermits(names = "backup", keepAlive = false)
         void notKeptAlive() {}
+
+        @WithPermits(names = "backup", releaseAtShutdown = false)
+        void outlivingTheInstance() {}
 
         @WithPermits(
                 names = {"backup", "network"},

@@ -108,6 +108,17 @@ class WithPermitsExpressionTests {
         assertRefused(reports -> reports.byIndex(new Object(), "y"), "cannot be evaluated: #{#p0} failed");
     }
 
+    /** All tenants without a name would share a semaphore. */
+    @Test
+    void refusesAPartOfANameThatIsEmptyUnlessTheExpressionSaysSo() {
+        assertRefused(
+                reports -> reports.byName(new Tenant("")),
+                "names = \"tenant:#{#tenant.id}\" has no value: #{#tenant.id} is empty, and has no ''. Nothing was acquired");
+
+        assertThat(namesOf(reports -> reports.byNameOrNone(new Tenant("")))).containsExactly("tenant:");
+        assertThat(namesOf(reports -> reports.byNameOrNone(new Tenant("a")))).containsExactly("tenant:a");
+    }
+
     @Test
     void refusesANameThatIsInvalidOnceEvaluated() {
         assertRefused(reports -> reports.byWholeName(" "), "is not valid. The semaphore name must not be blank");
@@ -187,6 +198,9 @@ class WithPermitsExpressionTests {
 
         @WithPermits("tenant:#{#tenant.id}")
         void byName(@Nullable Tenant tenant) {}
+
+        @WithPermits("tenant:#{#tenant.id ?: ''}")
+        void byNameOrNone(Tenant tenant) {}
 
         @WithPermits("#{#p0}/#{#a1}")
         void byIndex(Object first, Object second) {}

@@ -95,7 +95,6 @@ class LimitedExecutorTests {
         assertThat(interrupted.poll(LONG, TimeUnit.SECONDS)).isFalse();
     }
 
-    /** The system may have no further thread for a moment. */
     /** What comes after the end of an engine, such as a late release, still tells its listeners. */
     @Test
     void afterTheEndOfThePoolATaskRunsOnTheThreadThatSubmitsIt() {
@@ -125,6 +124,52 @@ class LimitedExecutorTests {
         end.countDown();
 
         assertThat(all.await(LONG, TimeUnit.SECONDS)).as("all have run").isTrue();
+    }
+
+    /** Those that block may wait for those that wait. */
+    @Test
+    void withATimerTasksThatWaitDoNotWaitForThoseThatBlock() throws InterruptedException {
+        BlockingQueue<Runnable> timer = new ArrayBlockingQueue<>(100);
+        LimitedExecutor few = new LimitedExecutor(pool, 2, "tasks", timer::add);
+        CountDownLatch all = new CountDownLatch(20);
+        for (int i = 0; i < 20; i++) {
+            few.execute(() -> {
+                all.countDown();
+                block();
+            });
+        }
+
+        while (!all.await(1, TimeUnit.MILLISECONDS)) {
+            Runnable due = timer.poll();
+            if (due != null) {
+                due.run();
+            }
+        }
+        CountDownLatch last = new CountDownLatch(1);
+        few.execute(last::countDown);
+        few.relieve(Duration.ZERO);
+
+        assertThat(last.await(LONG, TimeUnit.SECONDS)).isTrue();
+        assertThat(pool.getPoolSize()).as("threads").isLessThanOrEqualTo(64);
+    }
+
+    @Test
+    void withATimerTasksThatDoNotBlockGetNoFurtherThreads() throws InterruptedException {
+        LimitedExecutor one = new LimitedExecutor(pool, 1, "tasks", task -> {});
+        CountDownLatch all = new CountDownLatch(1_000);
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        for (int i = 0; i < 1_000; i++) {
+            one.execute(() -> {
+                most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                running.decrementAndGet();
+                all.countDown();
+            });
+            one.relieve(Duration.ofHours(1));
+        }
+
+        assertThat(all.await(LONG, TimeUnit.SECONDS)).as("all have run").isTrue();
+        assertThat(most).hasValue(1);
     }
 
     private void block() {

@@ -50,7 +50,7 @@ class HostTransactionCheckIntegrationTests {
         assertThat(log.list)
                 .singleElement()
                 .satisfies(event -> assertThat(event.getFormattedMessage())
-                        .contains(name, "another", "semaphore.host-transaction=allow"));
+                        .contains(name, "another", "@TransactionalEventListener", "semaphore.host-transaction=allow"));
     }
 
     @Test

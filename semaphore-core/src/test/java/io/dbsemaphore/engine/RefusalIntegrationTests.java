@@ -43,7 +43,7 @@ class RefusalIntegrationTests {
 
         awaitRefusal(name)
                 .withMessageContaining(
-                        "2 of 2 held, longest by nightly (instance %d) since %s, by hand since %s",
+                        "2 of 2 held, within the last second longest by nightly (instance %d) since %s, by hand since %s",
                         holder.instance().orElseThrow().id(), kept.acquiredAt(), leased.acquiredAt());
         leased.release();
         kept.release();
@@ -56,6 +56,20 @@ class RefusalIntegrationTests {
                         () -> assertThatExceptionOfType(PermitsUnavailableException.class)
                                 .isThrownBy(() -> node.semaphores().execute(AcquireRequest.of(name), grant -> "never")),
                         refused -> refused.actual().getMessage().contains("longest by"));
+    }
+
+    /** The holders were read for an earlier refusal. */
+    @Test
+    void namesNobodyWhereNothingIsHeld() {
+        String name = cluster.semaphore(1);
+        PermitGrant released = other.semaphores().acquire(AcquireRequest.of(name));
+        awaitRefusal(name);
+        released.release();
+        node.admin().setCapacity(name, 0, "test", "paused");
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .withMessageContaining("is paused: 0 of 0 held. Nothing was acquired");
     }
 
     @Test

@@ -135,8 +135,10 @@ class ShutdownIntegrationTests {
                 .filteredOn(message -> message.contains("still held at shutdown"))
                 .singleElement()
                 .asString()
-                .startsWith("WARN Released 1 grant(s)")
-                .contains(externalId.get(), name, "no longer limited", "semaphore.shutdown-timeout");
+                .startsWith("WARN 1 grant(s) were lost")
+                .contains(externalId.get(), name, "no longer limited", "semaphore.shutdown-timeout (PT1S)", " for PT");
+        assertThat(node.events().subjects("lost")).containsExactly(externalId.get());
+        assertThat(node.events().of("released")).isEmpty();
         finish.countDown();
         assertThat(work.get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .as("held after its instance has ended")

@@ -343,7 +343,7 @@ public final class Acquire extends AcquireState {
 
     /** The consequence of a failure of the acquire, for the message to its caller. */
     String consequence() {
-        return isOutcomeUnknown()
+        return isOutcomeUnknown() || isAbandoned()
                 ? "An earlier attempt may have acquired the permits: then they are released again"
                 : "Nothing is held";
     }

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
@@ -80,6 +81,30 @@ class AcquireDeadlinesTests extends WorkQueueFixture {
 
         assertThat(pauses).containsExactly(DECISION_TIMEOUT.toNanos());
         assertThat(acquire.answer()).isCompletedExceptionally();
+    }
+
+    /** A grant may have been written; its caller must not read in the cause that nothing is held. */
+    @Test
+    void doNotSayThatNothingIsHeldWhileAGrantIsBeingWritten() {
+        Acquire acquire = acquire(command(BACKUP), false, clock.in(Duration.ZERO), clock);
+        queue.add(acquire);
+        deadlines.schedule(acquire);
+        Batch batch = queue.take(true, false);
+        assertThat(batch.members()).containsExactly(acquire);
+        assertThat(acquire.claim()).isTrue();
+
+        while (!acquire.answer().isDone()) {
+            now.addAndGet(DECISION_TIMEOUT.toNanos());
+            scheduled.remove(0).run();
+        }
+
+        assertThat(acquire.answer())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(AcquireOutcomeUnknownException.class)
+                .havingCause()
+                .withMessageContaining("may have acquired the permits");
     }
 
     /** It has waited for permits before, and the lock has delayed it for a moment only. */
