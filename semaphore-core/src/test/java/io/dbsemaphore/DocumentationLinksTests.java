@@ -32,7 +32,8 @@ class DocumentationLinksTests {
     static List<Path> documents() throws IOException {
         List<Path> documents = new ArrayList<>();
         for (String folder : new String[] {
-            "", ".github", "docs", "docs/decisions", "samples/backup-service", "samples/benchmark", "samples/faults"
+            "", ".github", "docs", "docs/decisions", "samples/backup-service", "samples/benchmark", "samples/faults",
+            "findings"
         }) {
             try (Stream<Path> files = Files.list(ROOT.resolve(folder))) {
                 files.filter(file -> file.toString().endsWith(".md")).forEach(documents::add);
