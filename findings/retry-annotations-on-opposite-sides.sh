@@ -109,4 +109,5 @@ public class Finding {
     }
 }
 JAVA
-timeout 90 java -cp "$(cat classpath)" Finding.java "$work" || exit 1
+javac -d classes -cp "$(cat classpath)" Finding.java # compiled, since proxies need a class loader that finds them
+timeout 90 java -cp "classes:$(cat classpath)" Finding || exit 1

@@ -32,7 +32,13 @@ class DocumentationLinksTests {
     static List<Path> documents() throws IOException {
         List<Path> documents = new ArrayList<>();
         for (String folder : new String[] {
-            "", ".github", "docs", "docs/decisions", "samples/backup-service", "samples/benchmark", "samples/faults",
+            "",
+            ".github",
+            "docs",
+            "docs/decisions",
+            "samples/backup-service",
+            "samples/benchmark",
+            "samples/faults",
             "findings"
         }) {
             try (Stream<Path> files = Files.list(ROOT.resolve(folder))) {
