@@ -128,7 +128,7 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     /** They were read at another time than the numbers, and are kept for a second. */
     private static String holders(List<String> first) {
-        return first.isEmpty() ? "" : ", within the last second longest by " + String.join(", ", first);
+        return first.isEmpty() ? "" : ", in the last second longest by " + String.join(", ", first);
     }
 
     /** Does not call it an expiry: a grant that is kept alive is extended before it expires. */

@@ -7,7 +7,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
     private static final long serialVersionUID = 1L;
 
-    private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 14+ and H2 2.x";
+    private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.x";
 
     private static final String ACTION = """
             Do one of these:

@@ -34,7 +34,7 @@ public enum Database {
             "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
             "lock in share mode"),
 
-    /** PostgreSQL 14 and later. */
+    /** PostgreSQL 15 and later. */
     POSTGRESQL(
             "(clock_timestamp() at time zone 'UTC')",
             "((clock_timestamp() at time zone 'UTC') + ?1 * interval '1 millisecond')",

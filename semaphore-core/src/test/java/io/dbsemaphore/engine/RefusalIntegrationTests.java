@@ -43,7 +43,7 @@ class RefusalIntegrationTests {
 
         awaitRefusal(name)
                 .withMessageContaining(
-                        "2 of 2 held, within the last second longest by nightly (instance %d) since %s, by hand since %s",
+                        "2 of 2 held, in the last second longest by nightly (instance %d) since %s, by hand since %s",
                         holder.instance().orElseThrow().id(), kept.acquiredAt(), leased.acquiredAt());
         leased.release();
         kept.release();

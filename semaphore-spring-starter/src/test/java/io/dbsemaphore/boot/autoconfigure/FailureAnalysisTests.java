@@ -71,7 +71,7 @@ class FailureAnalysisTests {
                 .contains("APPLICATION FAILED TO START")
                 .contains("Semaphores are not supported on HSQL Database Engine")
                 .contains("Set semaphore.datasource")
-                .contains("MySQL 8.4+, MariaDB 10.11+, PostgreSQL 14+ and H2 2.x")
+                .contains("MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.x")
                 .contains("semaphore.enabled=false");
     }
 
