@@ -201,7 +201,8 @@ public interface SemaphoreOperations {
      * @throws org.springframework.dao.ConcurrencyFailureException if another transaction was in conflict, for example
      *     one that is releasing the permits, or the database detected a deadlock; the caller may repeat its whole
      *     transaction
-     * @throws org.springframework.transaction.IllegalTransactionStateException if there is no such transaction
+     * @throws org.springframework.transaction.IllegalTransactionStateException if there is no such transaction, or it was
+     *     routed to another database or to a read-only server: whether the grant is held is not known
      */
     void requireHeld(PermitGrant grant);
 }

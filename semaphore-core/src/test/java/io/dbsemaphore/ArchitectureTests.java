@@ -118,7 +118,7 @@ class ArchitectureTests {
 
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
-        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC, CONCURRENT);
         mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
 

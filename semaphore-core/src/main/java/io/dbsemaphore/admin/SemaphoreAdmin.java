@@ -8,6 +8,7 @@ import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
 
 /**
  * Operations for administrators: create and delete semaphores, change capacities, list holders, release by force. A
@@ -49,6 +50,40 @@ public interface SemaphoreAdmin {
      * @throws IllegalArgumentException if an argument is invalid
      */
     void setCapacity(String name, int capacity, String changedBy, String reason);
+
+    /**
+     * Changes the capacity of all semaphores that patterns have created, and for which this is the longest pattern that matches their
+     * name. A capacity that was {@linkplain #setCapacity set by hand} is kept. Each change is audited. The configured capacity of the
+     * pattern does not change: semaphores that the pattern creates later have the configured one, and a start with
+     * {@code semaphore.capacity-at-start=apply} gives it to the others again. The semaphores are changed in batches, each in its own short
+     * transaction. Those that were changed before a failure stay changed; call this method again for the rest.
+     *
+     * @param pattern a pattern of the settings of this engine
+     * @param capacity the new capacity, at least 0
+     * @param changedBy the operator, for the audit, as in {@link #setCapacity}
+     * @param reason the reason, for the audit, as in {@link #setCapacity}
+     * @return how many capacities were changed; a batch whose commit was not answered may be missing
+     * @throws IllegalArgumentException if an argument is invalid, or the settings have no such pattern
+     */
+    int setCapacityOfPattern(String pattern, int capacity, String changedBy, String reason);
+
+    /**
+     * Finds the semaphores that {@link #setCapacityOfPattern} would change.
+     *
+     * @param pattern a pattern of the settings of this engine
+     * @param capacity the expected capacity
+     * @return those with another capacity
+     * @throws IllegalArgumentException if the settings have no such pattern
+     */
+    OtherCapacities otherCapacities(String pattern, int capacity);
+
+    /**
+     * Semaphores of a pattern whose capacity is not the expected one.
+     *
+     * @param count how many there are
+     * @param examples the capacities of up to five of them, by name
+     */
+    record OtherCapacities(int count, SortedMap<String, Integer> examples) {}
 
     /**
      * Deletes a semaphore. Its audit is kept until {@link SemaphoreMaintenance#deleteCapacityHistory} deletes it. If the commit of an

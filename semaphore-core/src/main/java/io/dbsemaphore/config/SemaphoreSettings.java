@@ -139,9 +139,9 @@ public final class SemaphoreSettings {
                     "semaphore.patterns", Map.<String, Integer>of())
             .where((property, capacities) -> capacities.forEach(SemaphoreSettings::requireValidPattern));
 
-    /** How many semaphores the {@link #PATTERNS} may create in all; by default 1000, at least 1. */
+    /** How many semaphores the {@link #PATTERNS} may create in all; by default 100000, at least 1. */
     public static final Setting<Integer> MAX_PATTERN_SEMAPHORES = Setting.of(
-                    ALL, "semaphore.max-pattern-semaphores", 1000)
+                    ALL, "semaphore.max-pattern-semaphores", 100_000)
             .where(atLeast(1, "the patterns could not create any"));
 
     /** How many semaphores one request may name; by default 100, at least 1. */

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param exclusive whether the whole capacity is requested
  * @param ttl the time to live; null when held until released
  * @param owner the owner of the grant
- * @param instance the JVM that is going to keep the grant alive; null when none does
+ * @param keeper the id of the JVM that is going to keep the grant alive, which may get another one; null when none does
  */
 public record AcquireCommand(
         String externalId,
@@ -30,7 +31,7 @@ public record AcquireCommand(
         boolean exclusive,
         @Nullable Duration ttl,
         String owner,
-        @Nullable Long instance) {
+        @Nullable LongSupplier keeper) {
 
     public AcquireCommand {
         permits = Collections.unmodifiableSortedMap(new TreeMap<>(permits));
@@ -41,7 +42,12 @@ public record AcquireCommand(
     }
 
     public boolean isKeptAlive() {
-        return instance != null;
+        return keeper != null;
+    }
+
+    /** The id that the JVM has now which is going to keep the grant alive; null when none does. */
+    public @Nullable Long instance() {
+        return keeper == null ? null : keeper.getAsLong();
     }
 
     /**

@@ -33,7 +33,7 @@ public record StoredGrant(
         Instant readAt) {
 
     /** The permits that a grant holds of one semaphore. */
-    public record StoredPermit(long id, String name, int count, long token) {}
+    public record StoredPermit(long id, long semaphoreId, String name, int count, long token) {}
 
     public StoredGrant {
         permits = List.copyOf(permits);

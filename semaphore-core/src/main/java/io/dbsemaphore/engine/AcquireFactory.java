@@ -92,7 +92,7 @@ final class AcquireFactory {
                 request.isExclusive(),
                 keptAlive ? shorter(ttl(request), maxHold(request)) : ttl(request),
                 request.owner().orElse(defaultOwner),
-                keptAlive ? lease.id() : null);
+                keptAlive ? lease::id : null);
     }
 
     /**

@@ -44,7 +44,8 @@ public final class DatabaseNotWritableException extends SemaphoreException imple
 
             The clean-up of the maintenance also needs delete on all of them. If the user is to create the tables \
             (semaphore.liquibase.enabled, semaphore.initialize-schema), it also needs what that takes, such as CREATE, ALTER, INDEX \
-            and REFERENCES.""";
+            and REFERENCES. If a policy of row-level security hides rows, connect as the owner of the tables or as a role with \
+            BYPASSRLS.""";
 
     /** The reason why a database rejects writes. */
     public enum Reason {

@@ -113,15 +113,16 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
         Run run = current.get();
         Duration checkedTtl = run.acquireFactory.checkTtl(ttl);
         bind(handle); // another use would have this time to live
-        boolean renewed = run.retry.call(() -> {
-            long asOf = System.nanoTime();
-            Optional<StoredGrant> grant = run.persistence.holds().renew(handle.stored(), checkedTtl);
-            grant.ifPresent(found -> {
-                handle.state().update(found, asOf); // if another JVM has acquired it, only this handle knows it
-                run.held.find(found).ifPresent(own -> own.update(found, asOf));
-            });
-            return grant.isPresent();
-        });
+        boolean renewed = !handle.state().isReleased()
+                && run.retry.call(() -> {
+                    long asOf = System.nanoTime();
+                    Optional<StoredGrant> grant = run.persistence.holds().renew(handle.stored(), checkedTtl);
+                    grant.ifPresent(found -> {
+                        handle.state().update(found, asOf); // if another JVM has acquired it, only this handle knows it
+                        run.held.find(found).ifPresent(own -> own.update(found, asOf));
+                    });
+                    return grant.isPresent();
+                });
         if (!renewed) {
             throw lost(run, handle);
         }
@@ -143,7 +144,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
                 ? own
                 : require(run, grant.externalId(), grant.permits());
         bind(handle); // the end of a use waits for the caller's transaction: another use would begin while that is open
-        if (!run.database.heldCheck().lockIfHeld(handle.stored())) {
+        if (handle.state().isReleased() || !run.database.heldCheck().lockIfHeld(handle.stored())) {
             throw lost(run, handle);
         }
     }

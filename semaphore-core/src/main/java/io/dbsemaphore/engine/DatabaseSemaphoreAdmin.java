@@ -9,6 +9,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -16,6 +17,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -54,6 +57,29 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
             return true;
         });
         current.get().commit.pollNow();
+    }
+
+    @Override
+    public int setCapacityOfPattern(String pattern, int capacity, String changedBy, String reason) {
+        checkCapacity(pattern, capacity);
+        checkOperator("changedBy", changedBy);
+        checkReason(reason);
+        return capacitiesOf(pattern).set(pattern, capacity, changedBy, reason);
+    }
+
+    @Override
+    public OtherCapacities otherCapacities(String pattern, int capacity) {
+        return capacitiesOf(pattern).others(pattern, capacity);
+    }
+
+    private PatternCapacities capacitiesOf(String pattern) {
+        Run run = current.get();
+        Set<String> patterns = run.settings.get(SemaphoreSettings.PATTERNS).keySet();
+        if (!patterns.contains(pattern)) {
+            throw new IllegalArgumentException(
+                    "'%s' is not a pattern of this engine. It has %s".formatted(pattern, new TreeSet<>(patterns)));
+        }
+        return new PatternCapacities(run);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.Drill;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
@@ -81,7 +82,7 @@ record EngineDatabase(
                 tablePrefix,
                 InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)),
                 channel);
-        HeldCheck heldCheck = new HeldCheck(dataSource, database, tablePrefix, certifiesWrites);
+        HeldCheck heldCheck = new HeldCheck(dataSource, database, persistence.sql()::text, certifiesWrites);
         EngineDatabase opened =
                 new EngineDatabase(tablePrefix, lockWait, sessions, persistence, heldCheck, certifiesWrites, channel);
         try {
@@ -99,6 +100,7 @@ record EngineDatabase(
         while (true) {
             try {
                 check();
+                drill();
                 return;
             } catch (RuntimeException failure) {
                 if (!mayBeOfUnfinishedChangelog(failure)
@@ -124,21 +126,22 @@ record EngineDatabase(
             return failure instanceof SemaphoreTablesMissingException
                     || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
         }
-        return SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // added before the columns were compared
+        return failure instanceof UnsupportedDatabaseException // by a drill: constraints are added after columns
+                || SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // added before the columns were compared
                 || TransactionFailures.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
     /**
-     * Queries the tables, again for {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, as a
+     * Uses the tables, again for {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, as a
      * change of a table does. The first queries of a JVM take long: a proxy, or the server, may end their connection for being
      * idle meanwhile, so a lost connection is replaced once.
      */
-    private void touchTables() {
+    private void useTables(Runnable use) {
         Deadline deadline = Deadline.in(lockWait);
         boolean lost = false;
         while (true) {
             try {
-                persistence.admin().touchTables(SemaphorePersistence.ENTITIES);
+                use.run();
                 return;
             } catch (RuntimeException failure) {
                 boolean again = SqlErrors.isLockWait(failure)
@@ -155,7 +158,7 @@ record EngineDatabase(
     /** Checks the tables for {@link SemaphoreEngine#check}. */
     void check() {
         try {
-            touchTables();
+            useTables(() -> persistence.admin().touchTables(SemaphorePersistence.ENTITIES));
         } catch (RuntimeException failure) {
             TableCheck.find(sessions.dataSource(), SemaphorePersistence.ENTITIES, tablePrefix)
                     .ifPresent(mismatch -> {
@@ -168,6 +171,28 @@ record EngineDatabase(
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .orElse(failure);
+        }
+    }
+
+    /**
+     * Runs a {@link Drill}, and another one if it fails: an accident, such as a clock that is being set, must not refuse a start. Nor
+     * does a database that fails for another reason: what uses it next repeats its transactions.
+     */
+    private void drill() {
+        try {
+            try {
+                useTables(() -> persistence.admin().drill(!certifiesWrites));
+            } catch (RuntimeException first) {
+                log.debug("The first drill has failed", first);
+                useTables(() -> persistence.admin().drill(!certifiesWrites));
+            }
+        } catch (Drill.Deviation deviation) {
+            throw UnsupportedDatabaseException.ofDrill(deviation);
+        } catch (RuntimeException failure) {
+            DatabaseNotWritableException.of(failure, tablePrefix).ifPresent(refused -> {
+                throw refused;
+            });
+            log.warn("The start could not test whether semaphores are enforced on this database", failure);
         }
     }
 

@@ -32,12 +32,22 @@ final class PatternSemaphoreCreator {
     private static final int MAX_AT_ONCE = 500;
     private static final int MAX_NAMES = 1000;
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
+    /** Other instances may have created or deleted semaphores since. */
+    private static final Duration COUNT_EVERY = Duration.ofMinutes(1);
+    /** If the limit allows fewer semaphores than this, each creation counts them, since other instances create some, too. */
+    private static final long COUNT_BELOW = 10_000;
+
+    private static final int WARN_AT_PERCENT = 80;
 
     private final RunContext run;
 
     private final BlockingQueue<Missing> queue = new LinkedBlockingQueue<>();
     private CompletableFuture<?> creation = CompletableFuture.completedFuture(true);
     private volatile @Nullable ExistingNames existing;
+    private volatile @Nullable Counted counted;
+    private volatile boolean warned;
+
+    private record Counted(long semaphores, long readAt) {}
 
     private record ExistingNames(List<String> names, long readAt) {}
 
@@ -127,10 +137,13 @@ final class PatternSemaphoreCreator {
         Map<String, PatternSemaphore> byName = new LinkedHashMap<>(); // in arrival order
         missing.forEach(each -> byName.putIfAbsent(each.name(), each.semaphore()));
         int limit = run.settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
+        Counted last = fresh();
+        long known = last != null && limit - last.semaphores() > COUNT_BELOW ? last.semaphores() : -1;
         // another JVM that creates one of them at the same time causes a duplicate key; the next attempt finds it
         AdminTransactions.Creation creation = run.retry.call(() -> run.persistence
                 .admin()
-                .createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE));
+                .createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE, known));
+        counted(creation.ofPatterns(), known < 0 || last == null ? System.nanoTime() : last.readAt(), limit);
         creation.created()
                 .forEach(created -> log.info(
                         "Created semaphore '{}' with capacity {} by the pattern '{}'",
@@ -146,5 +159,39 @@ final class PatternSemaphoreCreator {
                 each.created().complete(Boolean.TRUE);
             }
         });
+    }
+
+    /** How many semaphores patterns have created in all instances, as it was within the last minute. */
+    long count() {
+        Counted known = fresh();
+        if (known == null) {
+            long semaphores = run.settings.get(SemaphoreSettings.PATTERNS).isEmpty()
+                    ? 0
+                    : run.retry.call(() -> run.persistence.admin().countOfPatterns());
+            known = new Counted(semaphores, System.nanoTime());
+            counted = known;
+        }
+        return known.semaphores();
+    }
+
+    private @Nullable Counted fresh() {
+        Counted known = counted;
+        return known != null && System.nanoTime() - known.readAt() < COUNT_EVERY.toNanos() ? known : null;
+    }
+
+    private void counted(long semaphores, long readAt, long limit) {
+        if (semaphores < 0) {
+            return;
+        }
+        counted = new Counted(semaphores, readAt);
+        boolean near = semaphores * 100 >= limit * WARN_AT_PERCENT;
+        if (near && !warned) {
+            log.warn(
+                    "Patterns have created {} semaphores, at least {} % of the {} that semaphore.max-pattern-semaphores allows. Once"
+                            + " there are as many, acquires of new names fail. Raise the limit, or let the maintenance delete idle"
+                            + " semaphores sooner (semaphore.maintenance.pattern-idle-after)",
+                    semaphores, WARN_AT_PERCENT, limit);
+        }
+        warned = near;
     }
 }

@@ -43,6 +43,7 @@ final class Run extends RunContext {
     final AcquireService acquires;
     final ReleaseService releases;
     final Quotas quotas;
+    final PatternSemaphoreCreator patterns;
     final FirstHolders firstHolders;
     final DatabaseSemaphoreMaintenance maintenance;
     private boolean maintained;
@@ -65,7 +66,8 @@ final class Run extends RunContext {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
         quotas = new Quotas(this, releases);
-        acquires = new AcquireService(this, new PatternSemaphoreCreator(this), quotas, releases);
+        patterns = new PatternSemaphoreCreator(this);
+        acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);
         maintenance = new DatabaseSemaphoreMaintenance(
                 this,

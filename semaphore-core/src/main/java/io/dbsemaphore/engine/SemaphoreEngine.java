@@ -277,6 +277,17 @@ public final class SemaphoreEngine implements AutoCloseable {
         return current().maintenance.overdue(System.nanoTime());
     }
 
+    /**
+     * Counts the semaphores of this database that patterns have created, which {@code semaphore.max-pattern-semaphores} limits. May read
+     * the database.
+     *
+     * @return how many there were within the last minute; 0 if this engine has no patterns
+     * @throws RuntimeException if the database cannot be read
+     */
+    public long patternSemaphores() {
+        return current().patterns.count();
+    }
+
     private Run openFirst(EngineDatabase database, Consumer<SemaphoreAdmin> onceOpen) {
         try {
             return begin(database, onceOpen);

@@ -1,8 +1,10 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.persistence.Drill;
 import io.dbsemaphore.spi.StartFailure;
 
-/** Thrown when an engine starts on a database, or with an option of its driver, that is not supported. */
+/** Thrown when an engine starts on a database, with tables or with an option of the driver that do not enforce semaphores. */
 public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
@@ -16,7 +18,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
                 - Disable semaphores: semaphore.enabled=false""";
 
-    /** The product and version of the database; for an option of the driver, the option. */
+    /** The product and version of the database, the option of the driver, or what the test of the tables has seen. */
     private final String database;
 
     /** What is wrong. */
@@ -42,16 +44,38 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     }
 
     static UnsupportedDatabaseException ofOption(String option) {
-        String description =
-                "The driver of the DataSource for semaphores has the option %s, with which their grants would be wrong."
-                        .formatted(option);
-        String action = "Remove %s from its URL or properties.".formatted(option);
+        if (option.equals(Database.LOAD_BALANCING_URL)) {
+            return of(
+                    option,
+                    "The URL of the DataSource for semaphores begins with %s. Its driver changes the session at each commit and rollback, so that settings of the semaphores, such as a lock wait timeout of 1s, would stay in sessions of the application.",
+                    "Use jdbc:mysql: with several hosts, which changes the server after a failure only, or jdbc:mysql:replication: with one source.");
+        }
+        return of(
+                option,
+                "The driver of the DataSource for semaphores has the option %s, with which their grants would be wrong.",
+                "Remove %s from its URL or properties.");
+    }
+
+    private static UnsupportedDatabaseException of(String option, String descriptionFormat, String actionFormat) {
+        String description = descriptionFormat.formatted(option);
+        String action = actionFormat.formatted(option);
         return new UnsupportedDatabaseException(description + " " + action, option, description, action);
+    }
+
+    static UnsupportedDatabaseException ofDrill(Drill.Deviation deviation) {
+        String description =
+                "Semaphores would not be enforced here. The start has tested their tables with rows that it has rolled back. "
+                        + deviation.getMessage();
+        String action = deviation.action();
+        UnsupportedDatabaseException refusal = new UnsupportedDatabaseException(
+                description + ". " + action, String.valueOf(deviation.getMessage()), description, action);
+        refusal.initCause(deviation);
+        return refusal;
     }
 
     /**
      * {@return the product and version of the database, as its driver reports them; for an option of the driver that is not supported, its
-     * name and value}
+     * name and value, or the beginning of the URL; after a test of the tables that has failed, what was expected and seen}
      */
     public String database() {
         return database;

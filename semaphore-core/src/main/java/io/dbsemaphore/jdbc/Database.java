@@ -56,6 +56,12 @@ public enum Database {
 
     private static final Pattern REPLAY = Pattern.compile("\\btransactionReplay=true\\b", Pattern.CASE_INSENSITIVE);
 
+    /** The beginning of the URLs with which Connector/J changes the session at each commit and rollback. */
+    public static final String LOAD_BALANCING_URL = "jdbc:mysql:loadbalance:";
+
+    /** But for the URL that Connector/J reports for {@code jdbc:mysql:replication:}. */
+    private static final Pattern LOAD_BALANCING = Pattern.compile("jdbc:mysql(\\+srv)?:loadbalance:(?!//\\*\\*).*");
+
     private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
 
     private final String utcNow;
@@ -122,13 +128,34 @@ public enum Database {
         return this == POSTGRESQL;
     }
 
+    /**
+     * SQL for the schema of a table as the session finds it, where it is a name without quotes: no row, or null, if it finds none. The
+     * placeholder stands for the name of the table.
+     */
+    public String schemaQuery() {
+        return switch (this) {
+            case MYSQL, MARIADB -> "select database(), ? limit 1";
+            case POSTGRESQL ->
+                "select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = to_regclass(?)";
+            case H2 ->
+                "select t.TABLE_SCHEMA from INFORMATION_SCHEMA.TABLES t where t.TABLE_SCHEMA = schema()"
+                        + " and lower(t.TABLE_NAME) = lower(?)"; // as they are called where case matters
+        };
+    }
+
+    /** A name in the quotes of the database. */
+    public String quoted(String name) {
+        String quote = this == MYSQL || this == MARIADB ? "`" : "\"";
+        return quote + name.replace(quote, quote + quote) + quote;
+    }
+
     /** Whether an array can be a parameter. */
     public boolean hasArrays() {
         return this == POSTGRESQL;
     }
 
     /** SQL that tells whether the session or its server rejects writes. */
-    String readOnlyQuery() {
+    public String readOnlyQuery() {
         return switch (this) {
             case MYSQL -> "select @@session.transaction_read_only or @@global.read_only or @@global.innodb_read_only";
             // from 12.0 on, the second variable is a text, such as OFF
@@ -166,7 +193,8 @@ public enum Database {
     }
 
     /**
-     * The option of the driver with which grants would be wrong, as in {@code name=value}; empty if there is none.
+     * The option of the driver with which grants would be wrong, as in {@code name=value}; {@link #LOAD_BALANCING_URL} if the settings of
+     * the library would stay in the host's sessions; empty if there is none.
      * {@code transactionReplay} repeats the statements of a transaction on another server, and discards their results: the sum of what is
      * held there is read by nobody. With {@code characterEncoding}, different names and external ids can become the same text. With the
      * others, times lose their fraction, or are shifted by a time zone.
@@ -187,6 +215,9 @@ public enum Database {
             String url = connection.getMetaData().getURL();
             if (REPLAY.matcher(url).find()) {
                 return Optional.of("transactionReplay=true");
+            }
+            if (LOAD_BALANCING.matcher(url).matches()) {
+                return Optional.of(LOAD_BALANCING_URL);
             }
             statement.setObject(1, time);
             statement.setString(2, character);
@@ -212,7 +243,7 @@ public enum Database {
     public static <T> T query(DataSource dataSource, String sql, ResultSetExtractor<T> reader) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Transaction ending = ending(connection);
-                Statement statement = connection.createStatement();
+                Statement statement = AllRows.of(connection.createStatement());
                 ResultSet rows = statement.executeQuery(sql)) {
             return reader.extractData(rows);
         }

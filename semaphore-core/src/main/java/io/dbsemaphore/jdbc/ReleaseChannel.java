@@ -69,15 +69,16 @@ public final class ReleaseChannel {
     public Subscription subscribe() throws SQLException {
         Connection connection = sessions.dataSource().getConnection();
         try {
-            if (!connection.isWrapperFor(PGConnection.class)) {
-                throw new SQLFeatureNotSupportedException(
-                        connection.getClass() + " is not a connection of PostgreSQL's driver");
+            if (connection.isWrapperFor(PGConnection.class)) {
+                return new Subscription(connection);
             }
-            return new Subscription(connection);
         } catch (SQLException | RuntimeException | Error failure) {
-            Session.evict(connection);
+            sessions.evict(connection);
             throw failure;
         }
+        connection.close();
+        throw new SQLFeatureNotSupportedException(
+                connection.getClass() + " is not a connection of PostgreSQL's driver");
     }
 
     /** Whether the library has waited for a connection for this long, while a subscription may have the last one. */
@@ -136,7 +137,7 @@ public final class ReleaseChannel {
                 connection.close();
             } catch (SQLException | RuntimeException broken) {
                 log.debug("The connection that listened for releases is broken; it is evicted", broken);
-                Session.evict(connection);
+                sessions.evict(connection);
             }
         }
 

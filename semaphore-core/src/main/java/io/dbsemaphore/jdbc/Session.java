@@ -13,27 +13,30 @@ import org.slf4j.LoggerFactory;
 /**
  * A connection of the host's pool, prepared for short locking transactions: {@code READ COMMITTED}, auto-commit off,
  * limited lock waits. It is lent for one transaction after the other, by {@link Sessions#begin}. Its previous settings are restored
- * before it is returned to the host's pool; if that fails, it is evicted. Used by one thread at a time.
+ * before it is returned to the host's pool; if that fails, it is {@linkplain Eviction evicted}. Used by one thread at a time.
  */
 public final class Session {
 
     private static final Logger log = LoggerFactory.getLogger(Session.class);
 
     private final Connection target;
+    private final Eviction eviction;
     private final boolean autoCommitBefore;
     private final int isolationBefore;
     private final int networkTimeoutBefore;
     private final SessionLimits limits;
-    private final Map<String, Long> limitsBefore;
+    private final Map<String, @Nullable String> limitsBefore;
     private final StatementQueue statements;
     private final long openedAt;
     private long idleSince;
     private boolean transactionOpen;
     private boolean readOnly;
 
-    private Session(Connection target, SessionLimits limits, Pipelining pipelining, int preparationMillis)
+    private Session(
+            Connection target, Eviction eviction, SessionLimits limits, Pipelining pipelining, int preparationMillis)
             throws SQLException {
         this.target = target;
+        this.eviction = eviction;
         this.limits = limits;
         networkTimeoutBefore = target.getNetworkTimeout();
         target.setNetworkTimeout(Runnable::run, preparationMillis); // first: the server may not answer any more
@@ -59,12 +62,13 @@ public final class Session {
      *
      * @param preparationMillis how long each answer of the server is awaited until then
      */
-    static Session open(Connection target, SessionLimits limits, Pipelining pipelining, int preparationMillis)
+    static Session open(
+            Connection target, Eviction eviction, SessionLimits limits, Pipelining pipelining, int preparationMillis)
             throws SQLException {
         try {
-            return new Session(target, limits, pipelining, preparationMillis);
+            return new Session(target, eviction, limits, pipelining, preparationMillis);
         } catch (SQLException | RuntimeException | Error failure) {
-            evict(target);
+            eviction.evict(target);
             throw failure;
         }
     }
@@ -90,7 +94,7 @@ public final class Session {
     /** The connection, for statements that are not queued: executes those that are. It must not be committed or closed. */
     public Connection connection() throws SQLException {
         statements.flushBeforeAnother();
-        return target;
+        return AllRows.of(target);
     }
 
     /** Executes the queued statements, and commits. */
@@ -112,14 +116,14 @@ public final class Session {
         }
     }
 
-    /** Whether the session was found to be read-only, and so must be evicted. */
+    /** Whether the session was found to be read-only. */
     boolean isReadOnly() {
         return readOnly;
     }
 
     /**
      * Records that a statement or the commit has failed. If the server rejects writes, the session is evicted when it is {@linkplain
-     * #restore returned}.
+     * #restore returned}, unless its pool would keep it.
      */
     public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);
@@ -143,9 +147,9 @@ public final class Session {
         return System.nanoTime() - idleSince;
     }
 
-    /** Restores the settings of the connection, and returns it; null if it was evicted, as one is that is read-only. */
+    /** Restores the settings of the connection, and returns it; null if it was evicted. */
     @Nullable Connection restore() {
-        if (readOnly) {
+        if (readOnly && eviction.replacesLiving()) {
             evict();
             return null;
         }
@@ -171,21 +175,6 @@ public final class Session {
     }
 
     void evict() {
-        evict(target);
-    }
-
-    /**
-     * Evicts a connection: aborts it, then executes a statement through the pool's wrapper, so that the pool notices
-     * that the connection is dead.
-     */
-    static void evict(Connection connection) {
-        try (connection) {
-            connection.abort(Runnable::run);
-            try (Statement probe = connection.createStatement()) {
-                probe.execute("select 1");
-            }
-        } catch (SQLException | RuntimeException dead) {
-            log.trace("The evicted connection is closed, as intended", dead);
-        }
+        eviction.evict(target);
     }
 }

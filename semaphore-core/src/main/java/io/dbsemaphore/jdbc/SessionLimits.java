@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -8,19 +9,24 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limits how long a transaction may wait for a lock, and how long it may be idle between statements, after which the server
- * ends its session.
+ * ends its session. Also sets what a former borrower of the session may have left and what would change the rows that a statement
+ * reads, or the clock with which it computes.
  *
  * <ul>
- *   <li>MySQL, MariaDB: variables of the session, in seconds, which are read, set, and restored.
+ *   <li>MySQL, MariaDB: variables of the session, which are read, set where they differ, and restored.
  *   <li>H2: the same, for the lock timeout only; it has no limit for idle sessions.
  *   <li>PostgreSQL: settings of each transaction, which end with it. Settings of a session would leak to other clients of a
- *       proxy that assigns server connections by transaction (PgBouncer).
+ *       proxy that assigns server connections by transaction (PgBouncer). Without {@code row_security} a query fails if a policy would
+ *       hide rows from it.
  * </ul>
  */
 final class SessionLimits {
@@ -31,12 +37,22 @@ final class SessionLimits {
      */
     private static final String SNAPSHOT_ISOLATION = "innodb_snapshot_isolation";
 
+    private static final String READ_COMMITTED = "READ-COMMITTED";
+    private static final String UTF8 = "utf8mb4";
+
+    private static final String TIMESTAMP = "timestamp";
+
+    /** How far the clock of a session is from that of the server; close to 0 if it runs. */
+    private static final String DIFFERENCE = "timestampdiff(second, now(6), sysdate(6)), ";
+
+    private static final Pattern UNQUOTED = Pattern.compile("[0-9.]+|DEFAULT");
+
     private final Database database;
     private final Duration lockWait;
     private final Duration idle;
-    private final Map<String, Long> variables = new LinkedHashMap<>();
+    private final Map<String, @Nullable String> variables = new LinkedHashMap<>();
     /** The variables by server version: the servers of a cluster may differ during an upgrade. */
-    private final Map<String, Map<String, Long>> variablesByVersion = new ConcurrentHashMap<>();
+    private final Map<String, Map<String, @Nullable String>> variablesByVersion = new ConcurrentHashMap<>();
 
     SessionLimits(Database database, Duration lockWait, Duration idle) {
         this.database = database;
@@ -48,8 +64,18 @@ final class SessionLimits {
                 // for metadata locks, which DDL, LOCK TABLES and backups take: a year by default
                 variables.put("lock_wait_timeout", seconds(lockWait));
                 variables.put(database == Database.MYSQL ? "wait_timeout" : "idle_transaction_timeout", seconds(idle));
+                variables.put("sql_select_limit", "18446744073709551615");
+                variables.put(TIMESTAMP, "0"); // otherwise the clock stands still
+                // the driver does not know of a SET statement if it keeps a state of its own (useLocalSessionState)
+                variables.put("autocommit", "0");
+                variables.put("character_set_client", UTF8);
+                variables.put("character_set_results", UTF8);
+                variables.put("collation_connection", UTF8 + "_bin");
+                if (database == Database.MYSQL) {
+                    variables.put("transaction_isolation", READ_COMMITTED);
+                }
             }
-            case H2 -> variables.put("lock_timeout", lockWait.toMillis());
+            case H2 -> variables.put("lock_timeout", String.valueOf(lockWait.toMillis()));
             case POSTGRESQL -> {}
         }
     }
@@ -59,25 +85,32 @@ final class SessionLimits {
         return Math.toIntExact(lockWait.plus(idle).toMillis());
     }
 
-    /** Sets the limits that apply to a whole session, which has auto-commit off, and returns the previous ones. */
-    Map<String, Long> applyToSession(Connection connection) throws SQLException {
-        Map<String, Long> limits = variables(connection);
-        Map<String, Long> before = limits.isEmpty() ? limits : read(connection, limits.keySet());
-        set(connection, limits);
+    /** Sets the variables of a whole session, which has auto-commit off, and returns the previous values of those that it has changed. */
+    Map<String, @Nullable String> applyToSession(Connection connection) throws SQLException {
+        Map<String, @Nullable String> changes = new LinkedHashMap<>(variables(connection));
+        Map<String, @Nullable String> before = changes.isEmpty() ? changes : read(connection, changes.keySet());
+        before.entrySet().removeIf(variable -> Objects.equals(changes.get(variable.getKey()), variable.getValue()));
+        changes.keySet().retainAll(before.keySet());
+        set(connection, changes);
         return before;
     }
 
     /** Sets variables of a session. */
-    void set(Connection connection, Map<String, Long> values) throws SQLException {
+    void set(Connection connection, Map<String, @Nullable String> values) throws SQLException {
         if (!values.isEmpty()) {
-            // not %d, which has the digits of the default locale
             String assignment = database == Database.H2 ? "%s %s" : "session %s = %s";
-            try (Statement statement = connection.createStatement()) {
+            try (Statement statement = AllRows.of(connection.createStatement())) {
                 statement.execute(values.entrySet().stream()
-                        .map(value -> assignment.formatted(value.getKey(), value.getValue()))
+                        .map(value -> assignment.formatted(value.getKey(), literal(value.getValue())))
                         .collect(Collectors.joining(", ", "set ", "")));
             }
         }
+    }
+
+    private static String literal(@Nullable String value) {
+        return value == null || UNQUOTED.matcher(value).matches()
+                ? String.valueOf(value)
+                : "'" + value.replace("'", "''") + "'";
     }
 
     /** Whether sessions are left as they are, and each transaction begins with its settings. */
@@ -89,51 +122,63 @@ final class SessionLimits {
     void applyToTransaction(StatementQueue statements) {
         if (areOfTransactions()) {
             statements.open(
-                    "select set_config('lock_timeout', ?, true), set_config('idle_in_transaction_session_timeout', ?, true)",
+                    "select set_config('lock_timeout', ?, true), set_config('idle_in_transaction_session_timeout', ?, true),"
+                            + " set_config('row_security', 'off', true)",
                     List.of(lockWait.toMillis() + "ms", idle.toMillis() + "ms"));
         }
     }
 
-    private Map<String, Long> variables(Connection connection) throws SQLException {
+    private Map<String, @Nullable String> variables(Connection connection) throws SQLException {
         if (database != Database.MARIADB) {
             return variables;
         }
         String version = connection.getMetaData().getDatabaseProductVersion();
-        Map<String, Long> known = variablesByVersion.get(version);
+        Map<String, @Nullable String> known = variablesByVersion.get(version);
         if (known == null) {
             known = new LinkedHashMap<>(variables);
-            if (hasSnapshotIsolation(connection)) {
-                known.put(SNAPSHOT_ISOLATION, 0L);
+            known.put("system_versioning_asof", "DEFAULT");
+            known.put(
+                    has(connection, "transaction_isolation") ? "transaction_isolation" : "tx_isolation",
+                    READ_COMMITTED);
+            if (has(connection, SNAPSHOT_ISOLATION)) {
+                known.put(SNAPSHOT_ISOLATION, "0");
             }
             variablesByVersion.put(version, known);
         }
         return known;
     }
 
-    private static boolean hasSnapshotIsolation(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("show session variables like '" + SNAPSHOT_ISOLATION + "'")) {
+    private static boolean has(Connection connection, String variable) throws SQLException {
+        try (Statement statement = AllRows.of(connection.createStatement());
+                ResultSet rows = statement.executeQuery("show session variables like '" + variable + "'")) {
             return rows.next();
         }
     }
 
-    private Map<String, Long> read(Connection connection, Set<String> names) throws SQLException {
+    private Map<String, @Nullable String> read(Connection connection, Set<String> names) throws SQLException {
+        boolean h2 = database == Database.H2;
         String select = names.stream()
-                .map(name -> database == Database.H2 ? name + "()" : "@@session." + name)
-                .collect(Collectors.joining(", ", "select ", ""));
-        try (Statement statement = connection.createStatement();
+                .map(name -> h2 ? name + "()" : "@@session." + name)
+                .collect(Collectors.joining(
+                        ", ",
+                        "select " + (h2 ? "0, " : DIFFERENCE),
+                        h2 ? "" : " limit 1")); // sql_select_limit may be 0
+        try (Statement statement = AllRows.of(connection.createStatement());
                 ResultSet row = statement.executeQuery(select)) {
             row.next();
-            Map<String, Long> values = new LinkedHashMap<>();
+            Map<String, @Nullable String> values = new LinkedHashMap<>();
             for (String name : names) {
-                values.put(name, row.getLong(values.size() + 1));
+                values.put(name, row.getString(values.size() + 2));
             }
+            boolean runs = row.getLong(1) == 0; // its value is the time then: 0 lets it run when it is restored
+            values.computeIfPresent(
+                    TIMESTAMP, (name, time) -> runs ? "0" : new BigDecimal(time).toPlainString()); // from 1.0E9
             return values;
         }
     }
 
     /** Rounds up to whole seconds, at least one, which is the unit of MySQL and MariaDB. */
-    private static long seconds(Duration duration) {
-        return Math.max(1, duration.plusMillis(999).toSeconds());
+    private static String seconds(Duration duration) {
+        return String.valueOf(Math.max(1, duration.plusMillis(999).toSeconds()));
     }
 }

@@ -53,6 +53,7 @@ public final class Sessions implements AutoCloseable {
     private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
 
     private final DataSource dataSource;
+    private final Eviction eviction;
     private final Database database;
     private final DatabaseThreads threads;
     private final Pipelining pipelining;
@@ -93,6 +94,7 @@ public final class Sessions implements AutoCloseable {
             boolean pipelining,
             DatabaseThreads threads) {
         this.dataSource = outsideOfHostTransactions(host);
+        this.eviction = new Eviction(dataSource);
         this.database = database;
         this.threads = threads;
         this.pipelining = new Pipelining(database, pipelining);
@@ -181,6 +183,12 @@ public final class Sessions implements AutoCloseable {
         }
     }
 
+    /** Whether two transactions can be open at a time, as far as the size of the pool is known. */
+    public boolean areSeveral() {
+        return reserved != shared
+                && DatabaseUrl.propertiesOf(dataSource, Integer.class, SIZES).noneMatch(max -> max == 1);
+    }
+
     private static boolean isSmall(DataSource host) {
         return DatabaseUrl.propertiesOf(host, Integer.class, SIZES).anyMatch(max -> max > 0 && max < FEWEST);
     }
@@ -209,6 +217,11 @@ public final class Sessions implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Ends a connection that was taken from the data source, and closes it. */
+    void evict(Connection connection) {
+        eviction.evict(connection);
     }
 
     /** Whether threads have waited for a connection of the host for this long, and none of them has got one. */
@@ -267,7 +280,8 @@ public final class Sessions implements AutoCloseable {
      * <p>After a failover the host's pool may still have sessions to the former primary, which is now read-only. When a
      * read-only session is found, each session is checked before use for some seconds, and read-only ones are evicted, so that
      * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
-     * not help.
+     * not help. A pool that is not known to replace a session that works gets it back instead, and the next attempt gets whatever
+     * the pool lends.
      *
      * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after
      * each transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose
@@ -354,12 +368,12 @@ public final class Sessions implements AutoCloseable {
             Connection spare = takeKept();
             if (spare != null) {
                 try {
-                    return Session.open(spare, limits, pipelining, CHECK_MILLIS);
+                    return Session.open(spare, eviction, limits, pipelining, CHECK_MILLIS);
                 } catch (SQLException dead) {
                     log.debug("The connection of the keep-alive was ended, and is replaced", dead);
                 }
             }
-            return Session.open(connectionOfHost(), limits, pipelining, limits.longestAnswerMillis());
+            return Session.open(connectionOfHost(), eviction, limits, pipelining, limits.longestAnswerMillis());
         }
 
         /** Takes back a session after its transaction. */
@@ -388,7 +402,10 @@ public final class Sessions implements AutoCloseable {
         }
 
         private boolean isOfFormerPrimary(Session session) throws SQLException {
-            return isFailoverSuspected() && session.isReadOnly(database.readOnlyQuery()) && mayEvict();
+            return eviction.replacesLiving()
+                    && isFailoverSuspected()
+                    && session.isReadOnly(database.readOnlyQuery())
+                    && mayEvict();
         }
 
         private synchronized boolean mayEvict() {
@@ -453,7 +470,9 @@ public final class Sessions implements AutoCloseable {
 
         private void returnToHost(Session session) throws SQLException {
             Connection restored = session.restore();
-            if (restored != null) {
+            if (restored != null && session.isReadOnly()) {
+                restored.close(); // not kept: the next one may be able to write
+            } else if (restored != null) {
                 giveBack(restored);
             }
         }

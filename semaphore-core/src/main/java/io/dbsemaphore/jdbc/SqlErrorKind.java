@@ -56,10 +56,16 @@ public enum SqlErrorKind {
     READ_ONLY(
             Set.of("25006"), // read-only transaction (PostgreSQL, MySQL 1792)
             Set.of(
-                    1290, // read_only, super_read_only (MySQL, MariaDB)
+                    1290, // read_only, super_read_only; the error of other options, too (MySQL, MariaDB)
                     1836, // read-only mode (MySQL)
                     1874, // innodb_read_only (MySQL)
-                    90097)), // opened read-only (H2)
+                    90097)) { // opened read-only (H2)
+        @Override
+        boolean fits(SQLException error) {
+            return super.fits(error)
+                    && (error.getErrorCode() != 1290 || message(error).matches("(?s).*(\\b|_)read[-_]only\\b.*"));
+        }
+    },
 
     /** The server ended the session, or serves none at the moment; the transaction is rolled back. */
     SESSION_ENDED(

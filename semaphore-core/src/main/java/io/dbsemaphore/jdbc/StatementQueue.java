@@ -133,7 +133,7 @@ public final class StatementQueue {
 
     private void sendOneByOne(List<Queued<?>> statements) throws SQLException {
         for (Queued<?> statement : statements) {
-            try (PreparedStatement prepared = connection.prepareStatement(statement.sql)) {
+            try (PreparedStatement prepared = AllRows.of(connection.prepareStatement(statement.sql))) {
                 statement.bind(prepared, 1);
                 if (statement.update) {
                     prepared.executeUpdate();
@@ -196,7 +196,7 @@ public final class StatementQueue {
         PreparedStatement statement = prepared.remove(text);
         closePrepared(pipelining.parsesAgain() ? MAX_PREPARED - 1 : 0);
         if (statement == null) {
-            statement = connection.prepareStatement(text);
+            statement = AllRows.of(connection.prepareStatement(text));
         }
         prepared.put(text, statement);
         return statement;

@@ -84,8 +84,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      *
      * @param created the semaphores that are new, sorted by name
      * @param beyondLimit the names of the semaphores that the limit does not allow
+     * @param ofPatterns how many semaphores of patterns there are now; negative if that is not known
      */
-    public record Creation(List<PatternSemaphore> created, Set<String> beyondLimit) {}
+    public record Creation(List<PatternSemaphore> created, Set<String> beyondLimit, long ofPatterns) {}
 
     /**
      * Creates those of these semaphores that do not exist, the first ones as far as the limit allows.
@@ -93,9 +94,11 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      * @param wanted have distinct names
      * @param maxOfPatterns the maximum number of semaphores created by patterns
      * @param guard the name of the semaphore whose row is locked while they are counted
+     * @param known how many there are; negative to count them
      * @throws RuntimeException for a duplicate key if another transaction creates one at the same time; retry
      */
-    public Creation createOfPatterns(Collection<PatternSemaphore> wanted, long maxOfPatterns, String guard) {
+    public Creation createOfPatterns(
+            Collection<PatternSemaphore> wanted, long maxOfPatterns, String guard, long known) {
         return transaction.execute(() -> {
             if (lock(guard).isEmpty()) {
                 insert(guard, 1);
@@ -107,9 +110,10 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                     .filter(each -> !existing.contains(each.name()))
                     .toList();
             if (missing.isEmpty()) {
-                return new Creation(List.of(), Set.of());
+                return new Creation(List.of(), Set.of(), known);
             }
-            long allowed = Math.max(0, maxOfPatterns - tables.semaphores().countOfPatterns());
+            long before = known < 0 ? tables.semaphores().countOfPatterns() : known;
+            long allowed = Math.max(0, maxOfPatterns - before);
             List<PatternSemaphore> created = missing.stream()
                     .limit(allowed)
                     .sorted(Comparator.comparing(PatternSemaphore::name))
@@ -120,7 +124,8 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                             .toList());
             return new Creation(
                     created,
-                    missing.stream().skip(allowed).map(PatternSemaphore::name).collect(Collectors.toSet()));
+                    missing.stream().skip(allowed).map(PatternSemaphore::name).collect(Collectors.toSet()),
+                    before + created.size());
         });
     }
 
@@ -130,6 +135,37 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
 
     private List<@Nullable Object> row(String name, int capacity, @Nullable String pattern) {
         return Arrays.asList(tables.ids().next(), name, capacity, pattern);
+    }
+
+    /** How many semaphores of patterns there are. */
+    public long countOfPatterns() {
+        return transaction.execute(tables.semaphores()::countOfPatterns);
+    }
+
+    /** The next semaphores of patterns by id, of those whose name matches a glob and whose capacity is another one. */
+    public List<LockedSemaphore> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
+        return transaction.execute(() -> tables.semaphores().findOfPatterns(glob, otherThan, afterId, limit));
+    }
+
+    /**
+     * Changes the capacity of semaphores of patterns, unless it was set by hand meanwhile, and inserts the audit rows. Skips rows that
+     * other transactions have locked; waits if it is only one.
+     *
+     * @return the ids of those that were changed
+     */
+    public List<Long> setCapacities(List<Long> ids, int capacity, String changedBy, String reason) {
+        return transaction.execute(() -> {
+            List<LockedSemaphore> locked = tables.semaphores().lockOfPatterns(ids, capacity);
+            List<Long> changed = locked.stream().map(LockedSemaphore::id).toList();
+            if (!changed.isEmpty()) {
+                tables.semaphores().queueUpdateCapacities(changed, capacity, changedBy);
+                tables.history()
+                        .add(locked.stream()
+                                .map(each -> tables.history().changed(each, capacity, changedBy, reason))
+                                .toList());
+            }
+            return changed;
+        });
     }
 
     /**
@@ -161,7 +197,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         transaction.run(() -> {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
-                tables.semaphores().queueUpdateCapacity(semaphore.id(), capacity);
+                tables.semaphores().queueUpdateCapacity(semaphore.id(), capacity, changedBy);
                 tables.history().add(List.of(tables.history().changed(semaphore, capacity, changedBy, reason)));
             }
         });
@@ -187,7 +223,20 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
 
     /** Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. */
     public void touchTables(List<Class<?>> entities) {
-        transaction.run(() -> TableCheck.touch(tables.sql(), entities));
+        transaction.run(() -> {
+            tables.sql().locate("semaphore");
+            TableCheck.touch(tables.sql(), entities);
+        });
+    }
+
+    /**
+     * Runs a {@linkplain Drill drill}.
+     *
+     * @param oneServer whether all sessions are of one server, whose locks and clock they share
+     * @throws Drill.Deviation if it did not see what the limits rely on
+     */
+    public void drill(boolean oneServer) {
+        new Drill(transaction, tables, oneServer).run();
     }
 
     private Optional<LockedSemaphore> lock(String name) {

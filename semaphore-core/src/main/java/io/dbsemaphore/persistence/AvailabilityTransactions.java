@@ -35,13 +35,14 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
      * time on the choice of an index than on the rows.
      */
     private static final String CONFIRM = """
-            select r.id, 'HELD' from permit_request r
+            select found.id, found.kind, all_rows() from (
+            select r.id, 'HELD' as kind from permit_request r
             where r.id in (?) and r.state <> 'RELEASED' and coalesce(r.expires_at > utc_now(), true)
             union all select s.id, 'EXCEEDED' from semaphore s
             join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
             where s.id in (?) group by s.id, s.capacity having sum(p.count) > s.capacity
             union all select w.semaphore_id, case when w.waiting > 0 then 'AWAITED' else 'REFUSED' end from semaphore_waiter w
-            where w.semaphore_id in (?) and abs(w.instance) <> ? and w.expires_at > utc_now()""";
+            where w.semaphore_id in (?) and abs(w.instance) <> ? and w.expires_at > utc_now()) found""";
 
     /**
      * Reads the availability of each semaphore, by name, and confirms to the other instances who waits here.

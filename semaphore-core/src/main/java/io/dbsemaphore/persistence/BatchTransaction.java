@@ -26,6 +26,7 @@ import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -35,7 +36,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -282,7 +282,10 @@ public final class BatchTransaction {
         sums.values().stream().findFirst().ifPresent(any -> queues.read(locked, any.now()));
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
         for (LockedSemaphore semaphore : locked) {
-            HeldSum sum = Objects.requireNonNull(sums.get(semaphore.id()));
+            HeldSum sum = sums.get(semaphore.id());
+            if (sum == null) {
+                throw Sql.fewerRows(sums.size(), locked.size());
+            }
             availabilities.put(
                     semaphore.name(),
                     new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now())));
@@ -319,13 +322,15 @@ public final class BatchTransaction {
             approval.acquire().addRequestId(request.id());
             List<StoredPermit> stored = new ArrayList<>();
             approval.shares().forEach(share -> {
-                StoredPermit permit = new StoredPermit(tables.ids().next(), share.name(), share.count(), share.token());
+                StoredPermit permit = new StoredPermit(
+                        tables.ids().next(),
+                        share.availability().semaphoreId(),
+                        share.name(),
+                        share.count(),
+                        share.token());
                 stored.add(permit);
                 permitRows.add(PermitTable.row(
-                        permit,
-                        share.availability().semaphoreId(),
-                        request.id(),
-                        approval.acquire().command().exclusive()));
+                        permit, request.id(), approval.acquire().command().exclusive()));
             });
             requestRows.add(request);
             outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored), false));
@@ -431,12 +436,14 @@ public final class BatchTransaction {
         Set<Long> all = PermitTable.idsOf(permitIds);
         if (tables.requests().releasesSkipLocked()) {
             Supplier<List<Long>> released = tables.requests().queueReleaseSkipLocked(permitIds.keySet(), all);
-            tables.permits().queueReleaseOfReleased(all);
-            return () -> Set.copyOf(released.get());
+            Supplier<Integer> permits = tables.permits().queueReleaseOfReleased(all);
+            return () -> permits.get() == all.size() ? permitIds.keySet() : Set.copyOf(released.get());
         }
         Supplier<List<Long>> locked = tables.permits().queueLock(all);
-        tables.queueRelease(permitIds);
-        return () -> PermitTable.among(permitIds, locked.get()).keySet();
+        Supplier<Integer> permits = tables.queueRelease(permitIds);
+        return () -> permits.get() == all.size()
+                ? permitIds.keySet() // whatever the number of rows in the other result
+                : PermitTable.among(permitIds, locked.get()).keySet();
     }
 
     /** After a refused lock nothing has been written yet: the work begins again with the permits that nobody has locked. */

@@ -39,7 +39,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
 
     /** Reads a range of an index for each name. An entry is as old as the release that it is about. */
     private static final String TAKEN_AWAY = """
-            select external_id, changed_at from capacity_change
+            select external_id, changed_at, all_rows() from capacity_change
             where semaphore_name in (?) and changed_at >= ? and changed_at <= ? and external_id in (?)""";
 
     /** The longest time from a release to the entry about it, in one transaction. */

@@ -1,6 +1,8 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.jdbc.SqlErrorKind;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
@@ -55,9 +57,23 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
         });
     }
 
-    /** Extends the lease of this JVM by the timeout; registers it if it is unknown. */
-    public void heartbeat(long instance, String owner, Duration timeout) {
-        transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout));
+    /**
+     * Extends the lease of this JVM by the timeout; registers it if it is unknown.
+     *
+     * @param answered the nonce of the last heartbeat that was answered
+     * @param nonce of this one, and of those before it that were not answered; higher
+     * @return false if another process has sent heartbeats for this instance
+     */
+    public boolean heartbeat(long instance, String owner, Duration timeout, long answered, long nonce) {
+        try {
+            transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout, answered, nonce));
+            return true;
+        } catch (RuntimeException failure) {
+            if (SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY)) {
+                return false;
+            }
+            throw failure;
+        }
     }
 
     /** Binds requests that this JVM kept alive to no instance: they stay held until they expire. */

@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
 record InstanceTable(Sql sql, Suspects suspects) {
 
     private static final String INSERT = """
-            insert into semaphore_instance(id, owner, started_at, heartbeat_at, expires_at)
-            values (?, ?, utc_now(), utc_now(), utc_plus_millis(?))""";
+            insert into semaphore_instance(id, owner, started_at, heartbeat_at, expires_at, nonce)
+            values (?, ?, utc_now(), utc_now(), utc_plus_millis(?), ?)""";
 
-    private static final String HEARTBEAT =
-            "update semaphore_instance set heartbeat_at = utc_now(), expires_at = utc_plus_millis(?) where id = ?";
+    private static final String HEARTBEAT = """
+            update semaphore_instance set heartbeat_at = utc_now(), expires_at = utc_plus_millis(?), nonce = ?
+            where id = ? and (nonce <= ? or nonce = ?)""";
 
     private static final String DELETE = "delete from semaphore_instance where id = ?";
 
@@ -37,10 +38,17 @@ record InstanceTable(Sql sql, Suspects suspects) {
             "permit p join permit_request r on r.id = p.permit_request_id",
             "p.semaphore_id in (?) and p.state = 'ACQUIRED' and");
 
-    /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
-    void heartbeat(long id, String owner, Duration timeout) {
-        if (sql.execute(HEARTBEAT, timeout.toMillis(), id) == 0) {
-            sql.update(INSERT, id, owner, timeout.toMillis());
+    /**
+     * Extends the lease of the instance by the timeout; registers the instance if it is unknown.
+     *
+     * @param answered the nonce of its last heartbeat that was answered; after a failover the row may have an earlier one
+     * @param nonce of this heartbeat, and of those before it that were not answered
+     * @throws RuntimeException {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#DUPLICATE_KEY for a duplicate key} if the row has a nonce of
+     *     another process
+     */
+    void heartbeat(long id, String owner, Duration timeout, long answered, long nonce) {
+        if (sql.execute(HEARTBEAT, timeout.toMillis(), nonce, id, answered, nonce) == 0) {
+            sql.update(INSERT, id, owner, timeout.toMillis(), nonce);
         }
     }
 

@@ -57,11 +57,12 @@ record PermitRequestTable(Sql sql, Database database) {
 
     private static final String UNBIND = "update permit_request set instance = null where id in (?) and instance = ?";
 
-    private static final String FIND = "select " + PermitRequest.COLUMNS + " from permit_request r where ";
+    private static final String FIND = "select " + PermitRequest.COLUMNS + ", all_rows() from permit_request r where ";
     private static final String FIND_BY_EXTERNAL_ID = FIND + "r.external_id in (?)";
     private static final String FIND_BY_ID = FIND + "r.id in (?)";
 
-    private static final String FIND_HELD = "select id from permit_request where id in (?) and state <> 'RELEASED'";
+    private static final String FIND_HELD =
+            "select id, all_rows() from permit_request where id in (?) and state <> 'RELEASED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
 
     /** Uses an index, whatever the number of holders: on PostgreSQL only if the clock is read in a subquery, once. */

@@ -45,14 +45,15 @@ final class PermitTable {
             p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
 
     private static final String SUM_OF_ONE = "select " + SUMS + " from permit p where " + HELD;
-    private static final String SUM_OF_MANY = "select p.semaphore_id, " + SUMS + " from permit p where ";
+    private static final String SUM_OF_MANY =
+            "select p.semaphore_id, " + SUMS + ", all_rows() + 1 from permit p where ";
     /** The clock is read with a table, without which SQL firewalls reject the union. */
     private static final String BY_SEMAPHORE_AND_CLOCK =
-            " group by p.semaphore_id union all (select 0, 0, 0, 0, utc_now() from semaphore s where s.id in (?) limit 1)";
+            " group by p.semaphore_id union all (select 0, 0, 0, 0, utc_now(), 1 from semaphore s where s.id in (?) limit 1)";
 
     /** One row for each semaphore. A list of conditions, as above, would have to be planned whenever its length differs. */
     private static final String SUM_OF_EACH = """
-            select s.id, sums.* from semaphore s cross join lateral (select %s from permit p
+            select s.id, sums.*, all_rows() from semaphore s cross join lateral (select %s from permit p
             where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from) sums where s.id in (?)""".formatted(SUMS);
 
     /** The number of semaphores of one statement, which a batch does not exceed. With more conditions MySQL needs longer for each. */
@@ -63,8 +64,8 @@ final class PermitTable {
 
     /** The hint makes MySQL use the primary key: for a small table it otherwise scans all rows, and encounters other locks. */
     private static final String LOCK_NOWAIT = """
-            select /*+ index(permit primary) */ id from permit
-            where id in (?) and state = 'ACQUIRED' order by id for update nowait""";
+            select /*+ index(p primary) */ p.id from permit p
+            where p.id in (?) and p.state = 'ACQUIRED' order by p.id for update nowait""";
 
     private static final String RELEASE = "update permit set state = 'RELEASED' where %s and state = 'ACQUIRED'";
 
@@ -74,13 +75,13 @@ final class PermitTable {
                     + " and s.id in (select p.semaphore_id from permit p where %s)) >= 0";
 
     private static final String FIND_HELD =
-            "select id, permit_request_id from permit where permit_request_id in (?) and state = 'ACQUIRED'";
+            "select id, permit_request_id, all_rows() from permit where permit_request_id in (?) and state = 'ACQUIRED'";
 
     private static final String FIND_REQUESTS_HOLDING =
             "select permit_request_id from permit where permit_request_id in (?) and semaphore_id in (?) and state = 'ACQUIRED'";
 
     private static final String FIND_BY_REQUESTS = """
-            select p.permit_request_id, p.id, s.name, s.capacity, p.count, p.token
+            select p.permit_request_id, p.id, s.name, s.capacity, p.count, p.token, p.semaphore_id, all_rows()
             from permit p join semaphore s on s.id = p.semaphore_id where p.permit_request_id in (?) order by p.id""";
 
     private static final String FIND_FIRST_HOLDERS = """
@@ -161,10 +162,10 @@ final class PermitTable {
     }
 
     /** The row of a permit that is held. */
-    static List<@Nullable Object> row(StoredPermit permit, long semaphoreId, long requestId, boolean exclusive) {
+    static List<@Nullable Object> row(StoredPermit permit, long requestId, boolean exclusive) {
         return Arrays.asList(
                 permit.id(),
-                semaphoreId,
+                permit.semaphoreId(),
                 requestId,
                 permit.count(),
                 exclusive ? 1 : 0,
@@ -207,13 +208,19 @@ final class PermitTable {
         return sql.queryRows(LOCK_NOWAIT, Sql.ID, ids);
     }
 
-    record NamedPermit(long requestId, long id, String name, int capacity, int count, long token) {}
+    record NamedPermit(long requestId, long id, String name, int capacity, int count, long token, long semaphoreId) {}
 
     List<NamedPermit> findByRequests(Collection<Long> requestIds) {
         return sql.read(
                 FIND_BY_REQUESTS,
                 (row, number) -> new NamedPermit(
-                        row.getLong(1), row.getLong(2), row.getString(3), row.getInt(4), row.getInt(5), row.getLong(6)),
+                        row.getLong(1),
+                        row.getLong(2),
+                        row.getString(3),
+                        row.getInt(4),
+                        row.getInt(5),
+                        row.getLong(6),
+                        row.getLong(7)),
                 requestIds);
     }
 
@@ -246,11 +253,9 @@ final class PermitTable {
                 limit);
     }
 
-    /** Queues the release of the held permits among these. */
-    void queueRelease(Collection<Long> ids) {
-        if (!ids.isEmpty()) {
-            queueRelease(release, ids);
-        }
+    /** Queues the release of the held permits among these. The result is their number. */
+    Supplier<Integer> queueRelease(Collection<Long> ids) {
+        return ids.isEmpty() ? () -> 0 : queueRelease(release, ids);
     }
 
     /** Queues the release of the held permits of requests, including those of deleted semaphores. The result is their number. */
@@ -258,9 +263,9 @@ final class PermitTable {
         return queueRelease(releaseOfRequests, requestIds);
     }
 
-    /** Queues the release of the held permits among these whose requests are released. */
-    void queueReleaseOfReleased(Collection<Long> ids) {
-        queueRelease(releaseOfReleased, ids);
+    /** Queues the release of the held permits among these whose requests are released. The result is their number. */
+    Supplier<Integer> queueReleaseOfReleased(Collection<Long> ids) {
+        return queueRelease(releaseOfReleased, ids);
     }
 
     private Supplier<Integer> queueRelease(String statement, Collection<Long> ids) {

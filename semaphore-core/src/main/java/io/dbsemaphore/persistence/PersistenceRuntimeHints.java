@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.PermitState;
 import jakarta.persistence.EntityManager;
+import java.sql.Connection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
@@ -33,6 +34,7 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
         hints.reflection().registerType(PermitState.class, MemberCategory.INVOKE_DECLARED_METHODS);
         REPOSITORIES.forEach(repository -> registerRepository(hints, repository));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);
+        hints.proxies().registerJdkProxy(Connection.class); // of Hibernate
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 

@@ -41,9 +41,16 @@ class Semaphore {
     @Column(name = "live_from", nullable = false)
     private long liveFrom;
 
-    /** The pattern that created it on first use, if any; such a semaphore is deleted after a long idle time. */
+    /**
+     * The pattern that created it on first use, if its capacity was not set by hand since. Such a semaphore follows the capacity of the
+     * longest pattern that matches its name, and is deleted after a long idle time.
+     */
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
+
+    /** Who changed the capacity last; null if nobody did, or an earlier version of the library that does not record it. */
+    @Column(name = "capacity_set_by", updatable = false, length = 190)
+    private @Nullable String capacitySetBy;
 
     /** Until when callers may be waiting, by the database's clock. */
     @Column(name = "waiters_until")

@@ -33,6 +33,10 @@ class SemaphoreInstance {
     @Column(name = "expires_at", nullable = false)
     private LocalDateTime expiresAt;
 
+    /** Of the last heartbeat, by which it notices that another process, copied from its own, sends heartbeats, too. */
+    @Column(name = "nonce", nullable = false)
+    private long nonce;
+
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreInstance() {}
 

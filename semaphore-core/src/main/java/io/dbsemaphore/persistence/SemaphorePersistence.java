@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * find it.
  */
 public record SemaphorePersistence(
+        Sql sql,
         PersistenceUnit unit,
         BatchTransaction batches,
         AvailabilityTransactions availabilityTransactions,
@@ -66,6 +67,7 @@ public record SemaphorePersistence(
         ShortTransaction transaction = new ShortTransaction(sessions, unit);
         RequestReclaim reclaim = new RequestReclaim(tables);
         return new SemaphorePersistence(
+                sql,
                 unit,
                 new BatchTransaction(transaction, tables, reclaim),
                 new AvailabilityTransactions(transaction, tables, reclaim),

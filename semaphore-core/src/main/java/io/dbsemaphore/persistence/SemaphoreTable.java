@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SemaphoreTable {
 
-    private static final int MAX_CACHED = 10_000;
+    /** As many as patterns may create by default, since each name that is not cached costs a statement. */
+    private static final int MAX_CACHED = 100_000;
 
     /** The fence starts at the database's clock, so that a semaphore that is deleted and created again continues above its former tokens. */
     private static final String INSERT = """
@@ -58,14 +59,26 @@ final class SemaphoreTable {
     private static final String ALL_STATUSES = STATUSES + "group by s.id, s.name, s.capacity order by s.name";
 
     private static final String FIND =
-            "select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s where s.id in (?)";
-    private static final String FIND_IDS = "select id, name from semaphore where name in (?)";
+            "select s.id, s.name, s.capacity, s.fence, s.waiters_until, all_rows() from semaphore s where s.id in (?)";
+    private static final String FIND_IDS = "select id, name, all_rows() from semaphore where name in (?)";
     private static final String FIND_NAMES = "select name from semaphore where pattern is null order by name limit ?";
     private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
 
     /** A semaphore of a pattern belongs to the operator from now on: it is not deleted when nobody acquires it, which would end a pause. */
     private static final String UPDATE_CAPACITY =
-            "update semaphore set capacity = ?, fence = fence + 1, pattern = null, updated_at = utc_now() where id = ?";
+            "update semaphore set capacity = ?, fence = fence + 1, pattern = null, capacity_set_by = ?, updated_at = utc_now() where id = ?";
+
+    /** Leaves the time of the update, after which an idle semaphore of a pattern is deleted. */
+    private static final String UPDATE_CAPACITIES =
+            "update semaphore set capacity = ?, fence = fence + 1, capacity_set_by = ? where id in (?)";
+
+    private static final String OF_PATTERNS = """
+            select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s
+            where s.pattern is not null and s.capacity <> ?""";
+
+    private static final String FIND_OF_PATTERNS =
+            OF_PATTERNS + " and s.name like ? escape '!' and s.id > ? order by s.id limit ?";
+    private static final String LOCK_OF_PATTERNS = OF_PATTERNS + " and s.id in (?) order by s.id for update";
 
     private final Sql sql;
     private final BooleanSupplier hasRepositories;
@@ -188,9 +201,26 @@ final class SemaphoreTable {
         return ids.isEmpty() ? List::of : sql.queryRows(FIND, SemaphoreTable::locked, ids);
     }
 
-    /** Queues the change of a capacity. */
-    void queueUpdateCapacity(long id, int capacity) {
-        sql.update(UPDATE_CAPACITY, capacity, id);
+    /** Queues the change of a capacity by hand. */
+    void queueUpdateCapacity(long id, int capacity, String setBy) {
+        sql.update(UPDATE_CAPACITY, capacity, setBy, id);
+    }
+
+    /** Queues the change of the capacities of locked semaphores of patterns, which remain such. */
+    void queueUpdateCapacities(Collection<Long> ids, int capacity, String setBy) {
+        sql.update(UPDATE_CAPACITIES, capacity, setBy, ids);
+    }
+
+    /** The next semaphores of patterns by id, of those whose name matches a glob and whose capacity is another one. */
+    List<LockedSemaphore> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
+        String like = glob.replaceAll("[!%_]", "!$0").replace('*', '%');
+        return sql.read(FIND_OF_PATTERNS, SemaphoreTable::locked, otherThan, like, afterId, limit);
+    }
+
+    /** Locks those of these semaphores that are of patterns and have another capacity. If there are several, skips locked ones. */
+    List<LockedSemaphore> lockOfPatterns(Collection<Long> ids, int otherThan) {
+        String locking = ids.size() == 1 ? LOCK_OF_PATTERNS : LOCK_OF_PATTERNS + " skip locked";
+        return sql.read(locking, SemaphoreTable::locked, otherThan, ids);
     }
 
     /** Removes semaphores from the cache that may have been deleted. */

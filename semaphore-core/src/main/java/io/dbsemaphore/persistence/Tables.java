@@ -36,7 +36,8 @@ record Tables(
 
     StoredGrant grantOf(PermitRequest request) {
         List<StoredPermit> held = permits.findByRequests(List.of(request.id())).stream()
-                .map(permit -> new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token()))
+                .map(permit -> new StoredPermit(
+                        permit.id(), permit.semaphoreId(), permit.name(), permit.count(), permit.token()))
                 .toList();
         return request.toGrant(held);
     }
@@ -48,14 +49,14 @@ record Tables(
     }
 
     /**
-     * Queues the release of requests.
+     * Queues the release of requests. The result is the number of their permits.
      *
      * @param permitIds the ids of the permits of each request, by its id; locked by this transaction, or queued to be
      */
-    void queueRelease(SortedMap<Long, List<Long>> permitIds) {
+    Supplier<Integer> queueRelease(SortedMap<Long, List<Long>> permitIds) {
         if (!permitIds.isEmpty()) {
             requests.queueRelease(permitIds.keySet());
-            permits.queueRelease(PermitTable.idsOf(permitIds));
         }
+        return permits.queueRelease(PermitTable.idsOf(permitIds));
     }
 }

@@ -58,7 +58,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final Duration AWAITED_FOR = Duration.ofSeconds(10);
 
     private static final String FIND = """
-            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiting, w.expires_at
+            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiting, w.expires_at, all_rows()
             from semaphore_waiter w where w.semaphore_id in (?)""";
 
     private static final String INSERT = """
@@ -73,7 +73,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
     private static final String MARK = """
             insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
-            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(?))""";
+            values (?, ?, ?, utc_now(), 0, '-', utc_plus_millis(?))""";
 
     private static final String MARK_AGAIN =
             "update semaphore_waiter set expires_at = utc_plus_millis(?) where semaphore_id = ? and instance = ?";
@@ -85,7 +85,8 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final String CONFIRM =
             "update semaphore_waiter set expires_at = ? where instance = ? and semaphore_id in (?)";
 
-    private static final String FIND_OF_INSTANCE = "select semaphore_id from semaphore_waiter where instance = ?";
+    private static final String FIND_OF_INSTANCE =
+            "select semaphore_id, all_rows() from semaphore_waiter where instance = ?";
     private static final int RADIX = 36;
     private static final String ALL = "*";
     private static final String OF_SEVERAL = "+";
@@ -105,7 +106,8 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
     /**
      * Marks a semaphore: a caller of this instance was refused. The mark is a row without callers, under the negative
-     * id of the instance. Nothing is withheld for it, and only instances that keep idle permits look for it.
+     * id of the instance. Nothing is withheld for it, and only instances that keep idle permits look for it. It has a text that is not
+     * empty: with some modes of a database, an empty one is null.
      */
     void mark(long semaphoreId, long instance, String owner, Duration validFor) {
         long millis = validFor.toMillis();

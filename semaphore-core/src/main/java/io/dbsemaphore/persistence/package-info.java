@@ -4,7 +4,7 @@
  * {@link io.dbsemaphore.persistence.BatchTransaction}, and exchange values with it.
  *
  * <p>Internal. Depends on {@code io.dbsemaphore.persistence.unit}, on {@code io.dbsemaphore.domain}, on the contract's values and
- * exceptions and on {@code io.dbsemaphore.jdbc}.
+ * exceptions, on {@code io.dbsemaphore.jdbc} and on {@code io.dbsemaphore.concurrent}.
  */
 @NullMarked
 package io.dbsemaphore.persistence;

@@ -109,3 +109,7 @@ CREATE TABLE IF NOT EXISTS semaphore_waiter (
 CREATE INDEX IF NOT EXISTS ix_semaphore_waiter_instance ON semaphore_waiter(instance);
 
 ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS waiters_until datetime(6) NULL;
+
+ALTER TABLE semaphore_instance ADD COLUMN IF NOT EXISTS nonce BIGINT DEFAULT 0 NOT NULL;
+
+ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS capacity_set_by VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NULL;

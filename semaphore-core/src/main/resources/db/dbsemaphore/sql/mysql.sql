@@ -177,3 +177,15 @@ SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore ADD wai
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore_instance ADD nonce BIGINT DEFAULT 0 NOT NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'semaphore_instance' AND column_name = 'nonce');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore ADD capacity_set_by VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'semaphore' AND column_name = 'capacity_set_by');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

@@ -137,3 +137,7 @@ CREATE TABLE IF NOT EXISTS semaphore_waiter (
 CREATE INDEX IF NOT EXISTS ix_semaphore_waiter_instance ON semaphore_waiter(instance);
 
 ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS waiters_until TIMESTAMP(6) WITHOUT TIME ZONE;
+
+ALTER TABLE semaphore_instance ADD COLUMN IF NOT EXISTS nonce BIGINT DEFAULT 0 NOT NULL;
+
+ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS capacity_set_by VARCHAR(190) collate "C";

@@ -8,16 +8,13 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.OtherClock;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import javax.sql.DataSource;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * Servers of one cluster whose clocks differ: an expiry is written by the clock of one, and judged by that of another. Here
@@ -65,30 +62,12 @@ class DifferingClocksIntegrationTests {
     }
 
     private Node ahead(Duration difference) {
-        return cluster.start(new OtherTime(cluster.schema().newPool(4), difference.toSeconds()));
+        return cluster.start(new OtherClock(
+                cluster.schema().newPool(4),
+                () -> Instant.now().plus(difference).getEpochSecond()));
     }
 
     private Node behind(Duration difference) {
         return ahead(difference.negated());
-    }
-
-    private static final class OtherTime extends DelegatingDataSource {
-
-        private final long seconds;
-
-        private OtherTime(DataSource target, long seconds) {
-            super(target);
-            this.seconds = seconds;
-        }
-
-        @Override
-        public Connection getConnection() throws SQLException {
-            Connection connection = super.getConnection();
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("set timestamp = default");
-                statement.execute("set timestamp = unix_timestamp(now(6)) + " + seconds);
-            }
-            return connection;
-        }
     }
 }

@@ -16,6 +16,7 @@ import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.OtherClock;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.node.Cluster;
@@ -201,8 +202,8 @@ class ExpiryIntegrationTests {
     void isRightInAnHourThatTheZoneOfTheJvmSkips() {
         Instant skipped = Instant.parse("2027-03-14T02:30:00Z");
         inZone("America/New_York", () -> {
-            try (HikariDataSource pool = pool("set timestamp = " + skipped.getEpochSecond());
-                    Node shifted = new Node(pool)) {
+            try (HikariDataSource pool = cluster.schema().newPool(2);
+                    Node shifted = new Node(new OtherClock(pool, skipped::getEpochSecond))) {
                 PermitGrant grant =
                         shifted.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofMinutes(10)));
 

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -22,7 +23,7 @@ import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -180,11 +181,16 @@ class InterruptIntegrationTests {
         private final AtomicBoolean armed = new AtomicBoolean();
         private final Thread caller = Thread.currentThread();
 
-        LosingDataSource(DataSource target) {
-            super(target);
+        private final HikariDataSource pool;
+
+        LosingDataSource(HikariDataSource pool) {
+            super(pool);
+            this.pool = pool;
         }
 
+        /** When the start has given its connections back. */
         void arm() {
+            Awaitility.await().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
             armed.set(true);
         }
 

@@ -11,8 +11,12 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.node.Node;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Options of drivers with which grants would be wrong: nothing starts with them. */
 class DriverOptionsIntegrationTests {
@@ -56,6 +60,46 @@ class DriverOptionsIntegrationTests {
         refuses("&characterEncoding=ISO-8859-1", "characterEncoding=latin1");
         refuses("&characterEncoding=ISO-8859-1&useServerPrepStmts=true", "characterEncoding=latin1");
         accepts("&characterEncoding=UTF-8");
+    }
+
+    /** The driver changes the session at each commit and rollback: settings of the library would stay in sessions of the host. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void balancedLoadIsRefused() {
+        try (HikariDataSource pool =
+                new HikariDataSource(schema.poolConfig(2, severalHosts("jdbc:mysql:loadbalance:")))) {
+            assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                    .isThrownBy(() -> start(pool))
+                    .withMessageContainingAll("jdbc:mysql:loadbalance:", "jdbc:mysql:replication:")
+                    .satisfies(refusal -> assertThat(refusal.database()).isEqualTo("jdbc:mysql:loadbalance:"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:mysql:", "jdbc:mysql:replication:"})
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void severalHostsAreAccepted(String prefix) {
+        startOn(severalHosts(prefix));
+    }
+
+    /** MariaDB's driver changes the session after a failure only. */
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:mariadb:loadbalance:", "jdbc:mariadb:sequential:", "jdbc:mariadb:replication:"})
+    @EnabledOnDatabase(DatabaseKind.MARIADB)
+    void severalHostsOfMariaDbAreAccepted(String prefix) {
+        startOn(severalHosts(prefix));
+    }
+
+    private String severalHosts(String prefix) {
+        Matcher url = Pattern.compile("jdbc:\\w+:(//[^/]+)(/.*)").matcher(schema.jdbcUrl());
+        assertThat(url.matches()).as(schema.jdbcUrl()).isTrue();
+        return prefix + url.group(1) + "," + url.group(1).substring(2) + url.group(2);
+    }
+
+    private void startOn(String url) {
+        try (HikariDataSource pool = new HikariDataSource(schema.poolConfig(2, url))) {
+            start(pool);
+        }
     }
 
     private void refuses(String options, String named) {

@@ -27,7 +27,7 @@ class SqlErrorsTests {
     @EnumSource(names = "VICTIM_AT_COMMIT", mode = EnumSource.Mode.EXCLUDE)
     void knowEachStateAndEachCodeOfOneKindOnly(SqlErrorKind kind) {
         kind.states().forEach(state -> isOnly(kind, error("", state, 0)));
-        kind.codes().forEach(code -> isOnly(kind, error("", "", code)));
+        kind.codes().forEach(code -> isOnly(kind, error(code == 1290 ? "--super-read-only" : "", "", code)));
     }
 
     private static void isOnly(SqlErrorKind kind, SQLException error) {
@@ -96,6 +96,27 @@ class SqlErrorsTests {
                 .isFalse();
         assertThat(SqlErrors.isReadOnly(error("Illegal value", "S1009", 0))).isFalse();
         assertThat(SqlErrors.isReadOnly(error(null, null, 0))).isFalse();
+    }
+
+    /** MySQL and MariaDB have one error for all options that reject a statement. */
+    @Test
+    void knowAReadOnlyServerByTheOptionThatItNames() {
+        for (String option :
+                new String[] {"--read-only", "--super-read-only", "--read_only=ON", "--innodb_read_only"}) {
+            assertThat(SqlErrors.isReadOnly(running(option))).as(option).isTrue();
+        }
+        for (String option :
+                new String[] {"NO_ENGINE_SUBSTITUTION", "--secure-file-priv", "--skip-grant-tables", "--spread-only"}) {
+            assertThat(SqlErrors.isReadOnly(running(option))).as(option).isFalse();
+        }
+        assertThat(SqlErrors.isReadOnly(error(null, null, 1290))).isFalse();
+    }
+
+    private static SQLException running(String option) {
+        return error(
+                "The MySQL server is running with the %s option so it cannot execute this statement".formatted(option),
+                "HY000",
+                1290);
     }
 
     @Test

@@ -164,7 +164,7 @@ class StatementEconomyIntegrationTests {
         releases.forEach(this::join);
         pause.open();
         join(firstRelease);
-        return transactionOf("id from permit where id in (?");
+        return transactionOf("update permit set state = 'RELEASED' where id in (?");
     }
 
     /** The statements of the transaction with the longest statement that has this part. */

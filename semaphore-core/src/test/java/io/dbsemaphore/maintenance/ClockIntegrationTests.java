@@ -10,6 +10,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.OtherClock;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -99,8 +100,9 @@ class ClockIntegrationTests {
     void isThatOfTheDatabaseEvenWhereItIsWrong() {
         Instant databaseClock = Instant.parse("2031-03-30T01:30:00Z");
         try (Schema schema = TestDatabase.create().migrate();
-                HikariDataSource pool = ZonedProcess.pool(schema, "set timestamp = " + databaseClock.getEpochSecond());
-                Node instance = new Node(pool, Instances.inBatchesOf(800))) {
+                HikariDataSource pool = schema.newPool(3);
+                Node instance =
+                        new Node(new OtherClock(pool, databaseClock::getEpochSecond), Instances.inBatchesOf(800))) {
             instance.admin().create("jobs", 3);
             AcquireRequest request =
                     AcquireRequest.of("jobs").withExternalId("a").withTtl(Duration.ofMinutes(10));

@@ -82,7 +82,7 @@ class UndisturbedKeepAliveIntegrationTests {
         PermitGrant expired =
                 node.semaphores().acquire(AcquireRequest.of(node.semaphore(1)).withTtl(Duration.ofSeconds(1)));
         other.semaphores().release(expired.externalId());
-        String lookUp = "external_id, changed_at from";
+        String lookUp = "external_id, changed_at, ";
         for (int look = 0; look < 1_000; look++) {
             node.gate().failAfter(lookUp, new SQLTransientException("locked"));
         }

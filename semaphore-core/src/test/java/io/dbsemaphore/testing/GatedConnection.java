@@ -174,7 +174,8 @@ final class GatedConnection implements InvocationHandler {
         /** In one piece as long as nothing is to happen between its parts. */
         private @Nullable Object executeTogether(String text, Method method) throws Exception {
             if (gate.isArmed()) {
-                split = SplitExecution.of(GatedConnection.this.target, text, values, this::executePart);
+                split = SplitExecution.of(
+                        GatedConnection.this.target, text, target.getMaxRows(), values, this::executePart);
                 return method.getName().equals("executeUpdate")
                         ? (Object) split.updateCount()
                         : split.resultSet() != null;

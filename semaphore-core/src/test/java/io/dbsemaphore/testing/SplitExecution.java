@@ -41,7 +41,7 @@ final class SplitExecution implements AutoCloseable {
     }
 
     /** Executes the parts up to the first that fails; what is called {@code commit} is a commit of the connection. */
-    static SplitExecution of(Connection connection, String text, Map<Integer, Object> values, Step step)
+    static SplitExecution of(Connection connection, String text, int maxRows, Map<Integer, Object> values, Step step)
             throws Exception {
         SplitExecution split = new SplitExecution();
         int parameter = 1;
@@ -53,6 +53,7 @@ final class SplitExecution implements AutoCloseable {
             }
             PreparedStatement statement = connection.prepareStatement(sql);
             split.executed.add(statement);
+            statement.setMaxRows(maxRows);
             int parameters = statement.getParameterMetaData().getParameterCount();
             for (int i = 1; i <= parameters; i++) {
                 statement.setObject(i, values.get(parameter++));

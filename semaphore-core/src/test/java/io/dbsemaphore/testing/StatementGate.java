@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -21,12 +22,14 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  * interleaving which is rare by chance happens in every run. It also remembers what was executed, and how many
  * connections were out at once.
  *
- * <p>A statement is named by a part of its SQL, in any case; {@code commit} and {@code rollback} stand for the calls of
+ * <p>A statement is named by a part of its SQL, in any case and without the schemas of tables; {@code commit} and {@code rollback} stand for the calls of
  * that name. Whatever is told to the gate happens to the first execution that fits, once; all others pass.
  */
 public final class StatementGate extends DelegatingDataSource implements AutoCloseable {
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(60);
+
+    private static final Pattern QUALIFIER = Pattern.compile("([`\"])[^`\"]+\\1\\.");
 
     private final List<Rule> rules = new CopyOnWriteArrayList<>();
     private final List<Executed> executed = Collections.synchronizedList(new ArrayList<>());
@@ -73,6 +76,11 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
     /** Makes the next execution of this fail although the database has done it. */
     public void failAfter(String part, SQLException failure) {
         rules.add(new Rule(part, "", true, null, failure));
+    }
+
+    /** Makes the next commit of a transaction that has executed this fail although the database has done it. */
+    public void failAfterCommitOf(String part, SQLException failure) {
+        rules.add(new Rule("commit", part, true, null, failure));
     }
 
     /** Waits until a thread has been stopped by the pause that was made last. */
@@ -146,7 +154,7 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
     <T extends @Nullable Object> T execute(int connection, List<String> transaction, String sql, Callable<T> execution)
             throws Exception {
         apply(false, transaction, sql);
-        executed.add(new Executed(connection, sql));
+        executed.add(new Executed(connection, unqualified(sql)));
         T result = execution.call();
         apply(true, transaction, sql);
         return result;
@@ -159,7 +167,7 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
 
     /** These are sent in one piece. */
     void executing(int connection, List<String> together) {
-        together.forEach(sql -> executed.add(new Executed(connection, sql)));
+        together.forEach(sql -> executed.add(new Executed(connection, unqualified(sql))));
     }
 
     private void apply(boolean after, List<String> transaction, String sql) throws SQLException {
@@ -196,8 +204,14 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
         return pause;
     }
 
+    /** A statement without the schemas before the names of its tables. */
+    public static String unqualified(String sql) {
+        return QUALIFIER.matcher(sql).replaceAll("");
+    }
+
     private static boolean contains(String sql, String part) {
-        return sql.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT));
+        return (!part.equals("commit") || !sql.contains("autocommit")) // which is a setting of the session
+                && unqualified(sql).toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT));
     }
 
     private record Rule(

@@ -51,7 +51,9 @@ public final class TcpProxy implements AutoCloseable {
         private boolean strikes(List<String> transaction) {
             return having.isEmpty()
                     || transaction.stream()
-                            .anyMatch(sql -> sql.toLowerCase(Locale.ROOT).contains(having));
+                            .anyMatch(sql -> StatementGate.unqualified(sql)
+                                    .toLowerCase(Locale.ROOT)
+                                    .contains(having));
         }
     }
 
@@ -185,7 +187,7 @@ public final class TcpProxy implements AutoCloseable {
         return roundTrips.get();
     }
 
-    /** What clients have executed, in the order in which it came by, whatever layer of the client it is from. */
+    /** What clients have executed, without the schemas of tables, in the order in which it came by, whatever layer of the client it is from. */
     public List<String> statements() {
         synchronized (statements) {
             return List.copyOf(statements);
@@ -262,7 +264,8 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     void executes(String sql) {
-        statements.add(sql.length() > 500 ? sql.substring(0, 500) + "…" : sql);
+        String text = StatementGate.unqualified(sql);
+        statements.add(text.length() > 500 ? text.substring(0, 500) + "…" : text);
     }
 
     /** Counts a commit and says what is to happen to it. */

@@ -223,6 +223,9 @@ public final class TestDatabase {
             config.setUsername(username);
             config.setPassword(password);
             config.setMaximumPoolSize(size);
+            if (TestSettings.limitsRows() && (kind == DatabaseKind.MYSQL || kind == DatabaseKind.MARIADB)) {
+                config.setConnectionInitSql("set session sql_select_limit = 1");
+            }
             return config;
         }
 
@@ -244,7 +247,9 @@ public final class TestDatabase {
         /** For looking at the database and preparing it: on connections of its own, past every proxy. */
         public synchronized JdbcTemplate jdbc() {
             if (jdbc == null) {
-                jdbc = new JdbcTemplate(newPool(4));
+                HikariConfig config = poolConfig(4, jdbcUrl);
+                config.setConnectionInitSql(null); // without a limit
+                jdbc = new JdbcTemplate(newPool(config));
             }
             return jdbc;
         }

@@ -5,7 +5,8 @@ import java.time.Duration;
 
 /**
  * The default settings of an engine under test. The system property {@value #MAX_BATCH_SIZE} set to 1 runs all tests with one
- * caller per transaction, {@value #PIPELINING} set to false with one statement per round trip: the promises are the same.
+ * caller per transaction, {@value #PIPELINING} set to false with one statement per round trip, {@value
+ * #LIMITED_ROWS} set to true with pools that cut results to one row: the promises are the same.
  */
 public final class TestSettings {
 
@@ -18,6 +19,9 @@ public final class TestSettings {
     /** The system property that says whether engines under test notify one another of releases. */
     public static final String NOTIFICATIONS = "semaphore.test.notifications";
 
+    /** The system property that says whether the pools and statements of nodes limit results to one row. */
+    public static final String LIMITED_ROWS = "semaphore.test.limited-rows";
+
     private TestSettings() {}
 
     /** How many acquires one transaction of an engine under test decides at most. */
@@ -28,6 +32,11 @@ public final class TestSettings {
     /** Whether engines under test send several statements at once where the driver can. */
     public static boolean pipelining() {
         return Boolean.parseBoolean(System.getProperty(PIPELINING, "true"));
+    }
+
+    /** Whether the pools and statements of the nodes under test limit results to one row. */
+    public static boolean limitsRows() {
+        return Boolean.getBoolean(LIMITED_ROWS);
     }
 
     /** The defaults. */

@@ -5,12 +5,14 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
@@ -33,10 +35,21 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class HeldCheck {
 
+    /** An update to the same value would not be a write. */
+    private static final String WRITE = "update permit set checks = checks + 1 where id = ?";
+
+    private static final String MISSING = "MISSING";
+
+    private static final String READ_ONLY =
+            "a database that is read-only at the moment, as a replica is, which may not know of a release yet";
+
+    private static final String WITHOUT_TABLES = "a database without the tables of the semaphores";
+
     private final DataSource hostDataSource;
     private final JdbcTemplate jdbc;
     private final String query;
-    private final String write;
+    private final String semaphoreQuery;
+    private final UnaryOperator<String> text;
     private final boolean writes;
 
     @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
@@ -46,15 +59,18 @@ public final class HeldCheck {
      * Creates a check.
      *
      * @param hostDataSource the data source of the host, to whose connections its transactions are bound
+     * @param text makes SQL for the database of a statement with the names of the changelog
      * @param writes whether the rows must be updated, since a lock is not sufficient
      */
-    public HeldCheck(DataSource hostDataSource, Database database, String tablePrefix, boolean writes) {
+    public HeldCheck(DataSource hostDataSource, Database database, UnaryOperator<String> text, boolean writes) {
         this.hostDataSource = Sessions.outsideOfHostTransactions(hostDataSource);
         this.jdbc = new JdbcTemplate(this.hostDataSource);
-        this.query = "select state from %spermit where id = ? and token = ? %s"
-                .formatted(tablePrefix, writes ? "for update" : database.sharedRowLock());
-        // an update to the same value would not be a write
-        this.write = "update %spermit set checks = checks + 1 where id = ?".formatted(tablePrefix);
+        this.query = "select state, (%s) from permit where id = ? and token = ? %s"
+                .formatted(database.readOnlyQuery(), writes ? "for update" : database.sharedRowLock());
+        // a statement of its own: at SERIALIZABLE it locks the row of the semaphore on MySQL and MariaDB
+        this.semaphoreQuery =
+                "select '%s', (%s) from semaphore where id = ?".formatted(MISSING, database.readOnlyQuery());
+        this.text = text;
         this.writes = writes;
     }
 
@@ -65,7 +81,8 @@ public final class HeldCheck {
      * @throws PermitLostException when a permit is not visible to this transaction, since it was deleted or is newer than the
      *     snapshot; the grant may still be held
      * @throws CannotAcquireLockException when another transaction has locked a permit
-     * @throws IllegalTransactionStateException without a writable transaction on the host's data source
+     * @throws IllegalTransactionStateException without a writable transaction on the host's data source, in the database of the
+     *     semaphores
      */
     public boolean lockIfHeld(StoredGrant grant) {
         requireTransaction(grant.externalId());
@@ -73,11 +90,11 @@ public final class HeldCheck {
                 .sorted(Comparator.comparing(StoredPermit::id))
                 .toList();
         for (StoredPermit permit : ascending) {
-            List<String> states = lock(grant.externalId(), permit);
-            if (states.isEmpty()) {
+            String state = lock(grant.externalId(), permit);
+            if (state.equals(MISSING)) {
                 throw new PermitLostException(grant.externalId(), grant.counts());
             }
-            if (!states.contains("ACQUIRED")) {
+            if (!state.equals("ACQUIRED")) {
                 return false;
             }
         }
@@ -91,14 +108,24 @@ public final class HeldCheck {
     }
 
     /** Translates a conflict also if Spring does not recognize the driver's exception class and SQL state. */
-    private List<String> lock(String externalId, StoredPermit permit) {
+    private String lock(String externalId, StoredPermit permit) {
         try {
-            List<String> states = jdbc.queryForList(query, String.class, permit.id(), permit.token());
-            if (writes && !states.isEmpty()) {
-                jdbc.update(write, permit.id());
+            String state = first(query, externalId, permit.id(), permit.token())
+                    .or(() -> first(semaphoreQuery, externalId, permit.semaphoreId()))
+                    .orElseThrow(() -> elsewhere(
+                            externalId,
+                            "a database without the semaphore '%s' of this id, %d, or its snapshot is older than that semaphore"
+                                    .formatted(permit.name(), permit.semaphoreId())));
+            if (writes && !state.equals(MISSING)) {
+                jdbc.update(text.apply(WRITE), permit.id());
             }
-            return states;
+            return state;
         } catch (DataAccessException failure) {
+            if (SqlErrors.isReadOnly(failure) || SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
+                throw (RuntimeException)
+                        elsewhere(externalId, SqlErrors.isReadOnly(failure) ? READ_ONLY : WITHOUT_TABLES)
+                                .initCause(failure);
+            }
             if (!SqlErrors.isConflict(failure)) {
                 throw failure;
             }
@@ -108,6 +135,30 @@ public final class HeldCheck {
                             + " not known; roll back and try the whole transaction again",
                     SqlErrors.root(failure).orElse(null));
         }
+    }
+
+    /** The text of the first row. A server that rejects writes is not believed: it may be a replica that lacks the release of the permit. */
+    private Optional<String> first(String sql, String externalId, Object... ids) {
+        return jdbc
+                .query(
+                        text.apply(sql),
+                        (row, number) -> {
+                            if (row.getBoolean(2)) {
+                                throw elsewhere(externalId, READ_ONLY);
+                            }
+                            return row.getString(1);
+                        },
+                        ids)
+                .stream()
+                .findFirst();
+    }
+
+    private static IllegalTransactionStateException elsewhere(String externalId, String found) {
+        return new IllegalTransactionStateException(
+                "requireHeld of '%s' needs a transaction in the database of the semaphores, and this one runs in %s. Whether the grant is"
+                                .formatted(externalId, found)
+                        + " held is not known. Run the transaction on the DataSource of the semaphores, not routed to another"
+                        + " database or to a replica");
     }
 
     private void requireTransaction(String externalId) {

@@ -122,6 +122,12 @@ public final class HeldGrant {
         return bound == null || bound.epoch() == epoch;
     }
 
+    /** Whether it was acquired for an instance that is now another process. */
+    boolean isOfFormerId() {
+        Binding bound = binding;
+        return bound != null && bound.lease().isOfFormerId(bound.epoch());
+    }
+
     public StoredGrant grant() {
         return term.grant();
     }

@@ -2,10 +2,12 @@ package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.HoldTransactions;
+import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongPredicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The lease of this instance, which heartbeats renew (Gray and Cheriton, <a
@@ -20,18 +22,32 @@ import java.util.function.LongPredicate;
  * <p>A heartbeat that was too late begins another epoch: grants may have been reclaimed after the lease had expired. Before the
  * lease counts as valid again, the kept-alive grants are therefore checked ({@link #ensure}, {@link #sendUnlessInProgress}), and
  * each that is still held is bound to the new epoch. One heartbeat is sent at a time.
+ *
+ * <p>A process may be copied while it runs, as by a clone of its virtual machine, and both copies have its id. Each heartbeat writes a
+ * random nonce, higher than the one before. The copy that meets a nonce of the other takes another id: the grants of the old one remain
+ * those of the other copy.
  */
 public final class InstanceLease {
 
     /** The pause between two turns of the {@link KeepAlive}. What must not be late is due by so much earlier. */
     static final Duration PAUSE = Duration.ofMillis(100);
 
+    private static final Logger log = LoggerFactory.getLogger(InstanceLease.class);
+
+    private static final long NONCE_STEP = 1L << 32;
+
     private final HoldTransactions transactions;
     private final String owner;
     private final Duration overdueAfter;
     private final Duration interval;
-    private final long id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     private final ReentrantLock sending = new ReentrantLock();
+    private volatile long id = random(Long.MAX_VALUE);
+    /** The first epoch of this id. */
+    private volatile long firstEpoch;
+    /** The nonces of the last heartbeat that was answered, and of the last one. */
+    private long answered;
+
+    private long sent;
     private volatile Term term = new Term(Deadline.in(Duration.ZERO), 0);
     private volatile Deadline nextHeartbeat = Deadline.in(Duration.ZERO);
     private volatile boolean registered;
@@ -54,6 +70,16 @@ public final class InstanceLease {
 
     public long id() {
         return id;
+    }
+
+    /** A random number from 1 on, which does not repeat in a copy of this process. */
+    private static long random(long bound) {
+        return new SecureRandom().nextLong(1, bound);
+    }
+
+    /** Whether a grant of this epoch was acquired for another id than this instance has now. */
+    boolean isOfFormerId(long epoch) {
+        return epoch < firstEpoch;
     }
 
     /** Whether the lease is valid and has not lapsed since this epoch. */
@@ -140,7 +166,18 @@ public final class InstanceLease {
         postpone(); // unless all of this succeeds
         long asOf = System.nanoTime();
         registered = true; // even if the commit fails: its outcome may be unknown
-        transactions.heartbeat(id, owner, overdueAfter);
+        if (sent <= answered) {
+            sent = answered + random(NONCE_STEP);
+        }
+        boolean alone = heartbeat();
+        if (!alone) { // unless that was the late commit of one whose answer was lost
+            alone = heartbeat();
+        }
+        if (!alone) {
+            replaceId();
+            return sendIfDue(check);
+        }
+        answered = sent;
         // checked after the heartbeat, which may have been too late itself
         long epoch = isValid() ? epoch() : epoch() + 1;
         boolean complete = check.test(epoch);
@@ -149,6 +186,25 @@ public final class InstanceLease {
             nextHeartbeat = Deadline.in(interval);
         }
         return true;
+    }
+
+    private boolean heartbeat() {
+        return transactions.heartbeat(id, owner, overdueAfter, answered, sent);
+    }
+
+    private void replaceId() {
+        firstEpoch = epoch() + 1;
+        term = new Term(Deadline.in(Duration.ZERO), epoch());
+        long former = id;
+        id = random(Long.MAX_VALUE);
+        answered = 0;
+        sent = 0;
+        log.warn(
+                "Another process sends the heartbeats of this instance, {}: one of the two is a copy of the other, such as a clone of"
+                        + " its virtual machine. The grants that were kept alive under this id remain those of the other process, and"
+                        + " are lost here. This process goes on as instance {}",
+                former,
+                id);
     }
 
     private void locked(Runnable work) {

@@ -330,6 +330,10 @@ public final class KeepAlive implements AutoCloseable {
      * @return whether no grant was locked
      */
     private boolean confirmGrants(long epoch) {
+        keptAlive(grant -> grant.state.isOfFormerId()).forEach(grant -> {
+            grant.state.released(); // a release by its handle would be that of the other process
+            end(grant, false);
+        });
         return confirm(epoch, grant -> !grant.state.isBoundSince(epoch));
     }
 

@@ -60,6 +60,19 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
         }
     }
 
+    /** Runs work on the current thread, which must be one of the library, and rolls it back, as a session is that is returned. */
+    public void rollBack(Runnable work) {
+        Session session = begin();
+        try {
+            work.run();
+        } catch (RuntimeException failure) {
+            session.failed(failure);
+            throw TransactionFailures.translate(failure);
+        } finally {
+            end();
+        }
+    }
+
     private Session begin() {
         try {
             return sessions.begin();

@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,6 +23,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.IncorrectResultSizeDataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.RowMapperResultSetExtractor;
@@ -31,7 +33,9 @@ import org.springframework.jdbc.core.RowMapperResultSetExtractor;
  * of an application. It needs no Hibernate, several statements share a round trip, and an insert has as many rows as it needs.
  *
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
- * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. Statements that Hibernate makes
+ * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. A query to which a missing row means
+ * something ends its columns with {@code all_rows()}, by which it fails if there are fewer rows than the database has. Statements name their
+ * tables with the schema in which they were {@linkplain #locate found}, whatever schema a session is in. Statements that Hibernate makes
  * of HQL are {@linkplain #translated translated} in the same way. A collection as a value, written {@code in (?)}, stands for as many
  * placeholders as it has elements. On PostgreSQL two or more elements are one array, and two or more rows of an insert are one array for
  * each column: the text is then the same for every number of them, and the server parses and plans it once.
@@ -46,13 +50,14 @@ public final class Sql {
     private static final int MAX_ROWS = 500;
     private static final String VALUES = " values ";
     private static final String IN = "in (";
+    private static final String ALL_ROWS = "all_rows()";
     private static final Pattern PLACEHOLDER = Pattern.compile("\\?");
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
-    /** Tables, and what begins with the kind of a constraint or an index. */
-    private static final Pattern NAME = Pattern.compile("\\b(semaphore|permit_request|permit|semaphore_instance"
-            + "|semaphore_waiter|capacity_change|(?:pk|uq|fk|ix|ck)_\\w+)\\b");
+    /** Tables, or else what begins with the kind of a constraint or an index. */
+    private static final Pattern NAME = Pattern.compile("\\b(?:(semaphore|permit_request|permit|semaphore_instance"
+            + "|semaphore_waiter|capacity_change)|((?:pk|uq|fk|ix|ck)_\\w+))\\b");
 
     /** Texts of this length depend on how many rows they are about: there are too many to keep them. */
     private static final int LONG = 8_192;
@@ -60,12 +65,27 @@ public final class Sql {
     private final Sessions sessions;
     private final Database database;
     private final String tablePrefix;
+    /** The schema and what separates it from the name of a table; empty until the tables have been found. */
+    private volatile String qualifier = "";
+
     private final Map<String, String> cached = new ConcurrentHashMap<>();
 
     public Sql(Sessions sessions, Database database, String tablePrefix) {
         this.sessions = sessions;
         this.database = database;
         this.tablePrefix = tablePrefix;
+    }
+
+    /** Finds the schema of a table by the session of the current transaction: from now on, all statements name their tables with it. */
+    public void locate(String table) {
+        if (!qualifier.isEmpty()) {
+            return; // a later session may be elsewhere
+        }
+        List<@Nullable String> schemas =
+                read(database.schemaQuery(), (row, number) -> row.getString(1), withPrefix(table, tablePrefix));
+        String schema = schemas.isEmpty() ? null : schemas.get(0);
+        qualifier = schema == null ? "" : database.quoted(schema) + ".";
+        cached.clear();
     }
 
     /**
@@ -77,7 +97,34 @@ public final class Sql {
     /** Queues a query for the next round trip of the transaction. */
     public <T> Supplier<List<T>> queryRows(String statement, RowMapper<T> row, @Nullable Object... values) {
         Bound bound = bind(statement, values);
-        return queue().query(bound.text(), bound.values(), new RowMapperResultSetExtractor<>(row));
+        if (!statement.contains(ALL_ROWS)) {
+            return queue().query(bound.text(), bound.values(), new RowMapperResultSetExtractor<>(row));
+        }
+        AtomicLong expected = new AtomicLong();
+        Supplier<List<T>> found = queue().query(
+                        bound.text(), bound.values(), new RowMapperResultSetExtractor<>((rows, number) -> {
+                            expected.accumulateAndGet(
+                                    rows.getLong(rows.getMetaData().getColumnCount()), Math::max);
+                            return row.mapRow(rows, number);
+                        }));
+        return () -> {
+            if (found.get().size() < expected.get()) {
+                throw fewerRows(found.get().size(), Math.toIntExact(expected.get()));
+            }
+            return found.get();
+        };
+    }
+
+    /** The failure of a transaction that would mistake rows that are cut for rows that are not there. */
+    public static IncorrectResultSizeDataAccessException fewerRows(int found, int expected) {
+        return new IncorrectResultSizeDataAccessException(
+                "A query of the semaphores returned %d of the %d rows that the database has: this transaction grants nothing and"
+                                .formatted(found, expected)
+                        + " takes away nothing. Something between the library and the server limits the rows of a result: remove"
+                        + " that limit (maxRows or sql_select_limit in the URL, a DataSource or filter that calls setMaxRows, a rule"
+                        + " of a proxy)",
+                expected,
+                found);
     }
 
     /** Executes a query, after the statements that are queued. */
@@ -106,7 +153,7 @@ public final class Sql {
      * @param statement the insert of one row, which ends with {@code values} and the row
      */
     public void insert(String statement, List<List<@Nullable Object>> rows) {
-        String text = cached.computeIfAbsent(statement, this::translate);
+        String text = text(statement);
         String row = text.substring(text.indexOf(VALUES) + VALUES.length());
         for (List<List<@Nullable Object>> some : chunks(rows, MAX_ROWS)) {
             Bound insert = database.hasArrays() && some.size() > 1
@@ -178,13 +225,25 @@ public final class Sql {
         return text;
     }
 
+    /** The text for the database of a statement that is sent often, without its collections. */
+    public String text(String statement) {
+        return cached.computeIfAbsent(statement, this::translate);
+    }
+
     /** SQL or an SQL script with the configured prefix before the names of tables, constraints and indexes, as the changelog adds it. */
     public static String withPrefix(String sql, String prefix) {
-        return prefix.isEmpty() ? sql : NAME.matcher(sql).replaceAll(Matcher.quoteReplacement(prefix) + "$1");
+        return prefix.isEmpty() ? sql : named(sql, "", prefix);
+    }
+
+    private static String named(String sql, String qualifier, String prefix) {
+        return NAME.matcher(sql)
+                .replaceAll(name ->
+                        Matcher.quoteReplacement((name.group(1) == null ? "" : qualifier) + prefix) + name.group());
     }
 
     private String translate(String statement) {
-        String text = withPrefix(statement.strip().replaceAll("\\s+", " "), tablePrefix);
+        String text = named(statement.strip().replaceAll("\\s+", " "), qualifier, tablePrefix)
+                .replace(ALL_ROWS, "count(*) over ()");
         return LOCK_OF_ALIAS.matcher(database.withClock(text)).replaceAll("$1");
     }
 
@@ -192,8 +251,7 @@ public final class Sql {
     private record Bound(String text, List<? extends @Nullable Object> values) {}
 
     private Bound bind(String statement, @Nullable Object[] values) {
-        String text =
-                statement.length() < LONG ? cached.computeIfAbsent(statement, this::translate) : translate(statement);
+        String text = statement.length() < LONG ? text(statement) : translate(statement);
         StringBuilder expanded = new StringBuilder(text.length() + 64);
         List<@Nullable Object> flat = new ArrayList<>();
         int from = 0;
@@ -215,7 +273,7 @@ public final class Sql {
         return new Bound(expanded.toString(), flat);
     }
 
-    /** Appends a list to a text that ends with its opening parenthesis. */
+    /** Appends a list to a text that ends with its opening parenthesis. An empty one, which is not SQL, becomes one that nothing is in. */
     private void append(Collection<?> many, StringBuilder text, List<@Nullable Object> values) {
         SqlArray array = database.hasArrays() && many.size() > 1 ? SqlArray.of(many) : null;
         if (array != null) {
@@ -223,7 +281,7 @@ public final class Sql {
             text.append("= any (").append(array.parameter());
             values.add(array);
         } else {
-            text.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+            text.append(many.isEmpty() ? "null" : String.join(", ", Collections.nCopies(many.size(), "?")));
             values.addAll(many);
         }
     }

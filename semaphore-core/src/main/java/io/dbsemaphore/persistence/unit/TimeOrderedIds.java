@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence.unit;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * Primary keys that are assigned in the JVM: 41 bits of milliseconds, then 22 bits that start at a random value in each
  * millisecond. New rows are appended to the primary key's index, and an insert needs no round trip to obtain a key. Two
  * JVMs may rarely generate the same id; the second insert violates the primary key, and its transaction is repeated with
- * new ids.
+ * new ids. What a copy of a running JVM draws differs.
  *
  * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one within 41 bits on, so that those of
  * two starts differ. They are lower than all later ids by a clock that is right.
@@ -27,7 +27,8 @@ public final class TimeOrderedIds {
     private static final int FIRST_ID_BITS = 41;
 
     private final LongSupplier clock;
-    private final AtomicLong last = new AtomicLong(ThreadLocalRandom.current().nextLong(1L << FIRST_ID_BITS));
+    private final SecureRandom random = new SecureRandom();
+    private final AtomicLong last = new AtomicLong(random.nextLong(1L << FIRST_ID_BITS));
 
     /**
      * Generates ids by a clock.
@@ -40,8 +41,8 @@ public final class TimeOrderedIds {
 
     /** Returns the next id, which is higher than all previous ids of this object, even if the JVM's clock goes back. */
     public long next() {
-        long candidate = (clock.getAsLong() - EPOCH) << RANDOM_BITS
-                | ThreadLocalRandom.current().nextLong(1L << RANDOM_BITS);
+        long first = (clock.getAsLong() - EPOCH) << RANDOM_BITS;
+        long candidate = first > last.get() ? first | random.nextLong(1L << RANDOM_BITS) : first;
         return last.updateAndGet(previous -> Math.max(previous + 1, candidate));
     }
 

@@ -168,7 +168,8 @@ final class ModelDatabase {
             Row row = rows.get(share.name());
             row.held += share.count();
             row.exclusive += command.exclusive() ? 1 : 0;
-            stored.add(new StoredPermit(++ids, share.name(), share.count(), share.token()));
+            stored.add(new StoredPermit(
+                    ++ids, share.availability().semaphoreId(), share.name(), share.count(), share.token()));
         });
         approval.acquire().addRequestId(++ids);
         StoredGrant grant = new StoredGrant(

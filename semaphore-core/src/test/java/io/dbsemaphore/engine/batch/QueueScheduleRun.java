@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -126,8 +127,8 @@ final class QueueScheduleRun {
         }
         boolean shared = choice.nextInt(12) == 0;
         String id = shared ? "shared-" + choice.nextInt(3) : "id-" + participants.nextNumber();
-        Long instance = choice.nextInt(4) == 0 ? 1L : null;
-        AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", instance);
+        LongSupplier keeper = choice.nextInt(4) == 0 ? () -> 1 : null;
+        AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", keeper);
         boolean waits = choice.nextInt(4) > 0;
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
         QueueClock clock = new QueueClock(() -> now, bound -> 0);

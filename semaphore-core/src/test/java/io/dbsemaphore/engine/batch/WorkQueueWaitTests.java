@@ -143,7 +143,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     /** The batch has not renewed the lease: when it began, no acquire that is kept alive was ready. */
     @Test
     void isNotOvertakenWhereABatchLeavesItOut() {
-        AcquireCommand keptAlive = new AcquireCommand("id", false, true, BACKUP, false, null, "test", 7L);
+        AcquireCommand keptAlive = new AcquireCommand("id", false, true, BACKUP, false, null, "test", () -> 7);
         Acquire first = acquire(keptAlive, true, Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
         Acquire later = withoutWaitTime(BACKUP);
         Acquire elsewhere = withoutWaitTime(Map.of("copy", 1));
@@ -378,7 +378,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     private static Release release(long requestId) {
         Instant now = Instant.now();
-        StoredPermit permit = new StoredPermit(requestId, "backup", 1, 7);
+        StoredPermit permit = new StoredPermit(requestId, 1, "backup", 1, 7);
         return new Release(
                 new StoredGrant(requestId, "id", "test", List.of(permit), null, now, null, now),
                 () -> false,

@@ -93,7 +93,7 @@ class GrantRegistryTests {
                 id,
                 "request-" + id,
                 "owner",
-                List.of(new StoredPermit(id, "semaphore", 1, id)),
+                List.of(new StoredPermit(id, 1, "semaphore", 1, id)),
                 ttl,
                 now,
                 ttl == null ? null : now.plus(ttl),

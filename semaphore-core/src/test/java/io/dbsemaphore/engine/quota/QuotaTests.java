@@ -205,7 +205,7 @@ class QuotaTests {
                         requests,
                         "request-" + requests,
                         "owner",
-                        List.of(new StoredPermit(requests, "s", 1, requests)),
+                        List.of(new StoredPermit(requests, 1, "s", 1, requests)),
                         Duration.ofHours(1),
                         instant,
                         instant.plus(Duration.ofHours(1)),

@@ -26,9 +26,11 @@ class DocumentedErrorsTests {
     record Row(String error, String means, boolean again, String exception) {
 
         SQLException toException() {
-            String message = error.equals("1180")
-                    ? "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT"
-                    : "on purpose";
+            String message = switch (error) {
+                case "1180" -> "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT";
+                case "1290" -> "The server is running with the --read-only option";
+                default -> "on purpose";
+            };
             return error.matches("\\d{4}|\\d{5}") && !isState(error)
                     ? new SQLException(message, "HY000", Integer.parseInt(error))
                     : new SQLException(message, error, 0);

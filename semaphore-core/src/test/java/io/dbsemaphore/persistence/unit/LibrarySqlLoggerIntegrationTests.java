@@ -10,6 +10,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.util.List;
@@ -87,6 +88,7 @@ class LibrarySqlLoggerIntegrationTests {
     private List<String> messages() {
         return List.copyOf(ofLibrary.list).stream()
                 .map(ILoggingEvent::getFormattedMessage)
+                .map(StatementGate::unqualified)
                 .toList();
     }
 }

@@ -9,6 +9,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.LimitedRows;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -60,7 +61,8 @@ public final class Node implements AutoCloseable {
         this.ownPool = ownPool;
         List<SemaphoreListener> listeners =
                 Stream.concat(Stream.of(first), Stream.of(events)).toList();
-        connections = new BorrowedConnections(dataSource);
+        connections =
+                new BorrowedConnections(TestSettings.limitsRows() ? new LimitedRows(dataSource, false) : dataSource);
         gate = new StatementGate(connections);
         engine = new SemaphoreEngine(gate, settings, () -> listeners, () -> judges);
         semaphores = new SemaphoreTemplate(engine.permitManager());
@@ -126,6 +128,10 @@ public final class Node implements AutoCloseable {
         judges.addAll(List.of(inOrder));
     }
 
+    public SemaphoreEngine engine() {
+        return engine;
+    }
+
     /** A transaction of the host, at the isolation that the database has by default. To be changed at will. */
     public TransactionTemplate transaction() {
         return new TransactionTemplate(transactionManager);
@@ -140,7 +146,9 @@ public final class Node implements AutoCloseable {
 
     /** What the host executes, in its transaction where there is one. */
     public JdbcTemplate jdbc() {
-        return new JdbcTemplate(gate);
+        JdbcTemplate jdbc = new JdbcTemplate(gate);
+        jdbc.setMaxRows(1_000_000);
+        return jdbc;
     }
 
     /** Creates a semaphore that no other test uses. */

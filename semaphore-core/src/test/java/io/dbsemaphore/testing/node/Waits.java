@@ -2,6 +2,7 @@ package io.dbsemaphore.testing.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;
 import org.awaitility.Awaitility;
@@ -35,6 +36,7 @@ public final class Waits {
                 .atMost(SOON)
                 .pollInterval(Duration.ofMillis(150)) // the server lists no news younger than 100 ms
                 .untilAsserted(() -> assertThat(jdbc.queryForList(query, String.class, schema))
-                        .anySatisfy(sql -> assertThat(sql).contains(partOfStatement)));
+                        .anySatisfy(sql ->
+                                assertThat(StatementGate.unqualified(sql)).contains(partOfStatement)));
     }
 }

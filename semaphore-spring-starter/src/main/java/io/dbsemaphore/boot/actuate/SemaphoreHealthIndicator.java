@@ -9,17 +9,22 @@ import org.springframework.boot.health.contributor.Health;
 
 /**
  * Reports UP if the tables can be read and written and no task of the maintenance is {@linkplain SemaphoreEngine#overdueMaintenance
- * overdue} on this instance.
+ * overdue} on this instance. A detail says when patterns have created nearly as many semaphores as they may, which is UP: those that exist
+ * work.
  */
 final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
 
+    private static final int NEAR_LIMIT_PERCENT = 80;
+
     private final SemaphoreEngine engine;
     private final boolean maintains;
+    private final long maxOfPatterns;
 
     SemaphoreHealthIndicator(SemaphoreEngine engine, SemaphoreSettings settings) {
         super("The semaphores are not healthy");
         this.engine = engine;
         this.maintains = settings.get(MaintenanceSettings.ENABLED);
+        this.maxOfPatterns = settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
     }
 
     @Override
@@ -38,5 +43,11 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
         }
         engine.overdueMaintenance().ifPresentOrElse(reason -> builder.down().withDetail("reason", reason), builder::up);
         builder.withDetail("maintenance", maintains ? "scheduled" : "not by this instance");
+        long ofPatterns = engine.patternSemaphores();
+        if (ofPatterns * 100 >= maxOfPatterns * NEAR_LIMIT_PERCENT) {
+            builder.withDetail(
+                    "patterns",
+                    "%d of %d semaphores (semaphore.max-pattern-semaphores)".formatted(ofPatterns, maxOfPatterns));
+        }
     }
 }

@@ -22,7 +22,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 
 /**
- * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity.
+ * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity, those of patterns,
+ * too.
  *
  * <p>Refuses keys that binding changes or omits, and entries without a capacity. Without brackets, binding drops all characters except
  * letters, digits, dashes and dots, so that {@code tenant:a} would create a semaphore {@code tenanta}. An entry has no capacity if the
@@ -47,6 +48,12 @@ final class DeclaredSemaphores {
     DeclaredSemaphores(SemaphoreProperties properties, String owner) {
         this.properties = properties;
         this.owner = owner;
+    }
+
+    /** Settles what the patterns have created, and then creates the semaphores: a declared capacity counts for a name that a pattern matches. */
+    void open(SemaphoreAdmin admin) {
+        properties.patterns().forEach((pattern, declared) -> settleKeys(admin, pattern, declared.capacity()));
+        createBy(admin);
     }
 
     /**
@@ -91,6 +98,35 @@ final class DeclaredSemaphores {
                     name,
                     existing,
                     configured);
+        }
+    }
+
+    private void settleKeys(SemaphoreAdmin admin, String pattern, int configured) {
+        if (properties.capacityAtStart() == SemaphoreProperties.CapacityAtStart.APPLY) {
+            int changed = admin.setCapacityOfPattern(
+                    pattern,
+                    configured,
+                    CONFIGURATION,
+                    "%s.capacity at the start of %s".formatted(SemaphoreProperties.property(PATTERNS, pattern), owner));
+            if (changed > 0) {
+                log.info(
+                        "{} semaphore(s) of the pattern '{}' have capacity {}, as configured",
+                        changed,
+                        pattern,
+                        configured);
+            }
+            return;
+        }
+        SemaphoreAdmin.OtherCapacities others = admin.otherCapacities(pattern, configured);
+        if (others.count() > 0) {
+            log.warn(
+                    "{} semaphore(s) of the pattern '{}' keep their capacity, which differs from the configured {}, such as {}: the"
+                            + " configuration was changed after the pattern had created them. Change them with"
+                            + " SemaphoreAdmin.setCapacityOfPattern, or set semaphore.capacity-at-start=apply",
+                    others.count(),
+                    pattern,
+                    configured,
+                    others.examples());
         }
     }
 

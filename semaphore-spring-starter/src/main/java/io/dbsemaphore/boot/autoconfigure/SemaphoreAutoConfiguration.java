@@ -97,7 +97,7 @@ public final class SemaphoreAutoConfiguration {
                         ? script -> TableInitializer.run(script, properties.initializeSchema())
                         : script -> {},
                 schemaWait,
-                declaredSemaphores::createBy);
+                declaredSemaphores::open);
         if (!roomBesideTheApplication) {
             try {
                 engine.check(); // waits for the engine to start, before the application needs the only connection

@@ -31,7 +31,8 @@ import org.springframework.util.StringUtils;
  *     'reuse' time. A name with other characters than letters, digits and dashes needs brackets, such as
  *     'semaphore.semaphores.[tenant:a].capacity'.
  * @param capacityAtStart Action at start-up if a semaphore has another capacity than the configured one: 'keep' leaves it and logs a
- *     warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
+ *     warning, 'apply' changes it, which is audited. 'apply' also ends a pause. Semaphores that a pattern has created follow the capacity
+ *     of the pattern in the same way, unless their capacity was set by hand.
  * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of the semaphores
  *     that it creates, and optionally a 'reuse' time. If several match, the longest counts. A name that none matches is an error.
  * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory

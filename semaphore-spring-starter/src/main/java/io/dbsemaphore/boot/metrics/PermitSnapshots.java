@@ -12,7 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiFunction;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +49,7 @@ final class PermitSnapshots implements MeterBinder {
     private final Duration interval;
     private final BiFunction<Duration, Runnable, Future<?>> timer;
     private final LongSupplier clock;
+    private final DoubleSupplier patternUsage;
     private volatile @Nullable Snapshot last;
 
     private Future<?> readings = CompletableFuture.completedFuture("none so far");
@@ -54,7 +57,7 @@ final class PermitSnapshots implements MeterBinder {
 
     private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
 
-    private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
+    private record Snapshot(Map<String, List<SemaphoreStatus>> byName, double patternUsage, long readAt) {}
 
     /**
      * Creates the gauges.
@@ -62,18 +65,21 @@ final class PermitSnapshots implements MeterBinder {
      * @param timer runs a task on threads that may block, at once and at this interval, until it is cancelled, also by the end of the
      *     timer; rejects it without waiting before the timer begins, and after its end
      * @param clock the current {@link System#nanoTime}
+     * @param patternUsage the share of the semaphores that patterns may create that they have created; may read the database
      */
     PermitSnapshots(
             SemaphoreAdmin admin,
             ConfiguredNames names,
             Duration interval,
             BiFunction<Duration, Runnable, Future<?>> timer,
-            LongSupplier clock) {
+            LongSupplier clock,
+            DoubleSupplier patternUsage) {
         this.admin = admin;
         this.names = names;
         this.interval = interval;
         this.timer = timer;
         this.clock = clock;
+        this.patternUsage = patternUsage;
     }
 
     @Override
@@ -84,17 +90,24 @@ final class PermitSnapshots implements MeterBinder {
                         .description(shown.description())
                         .tag(SemaphoreMetrics.SEMAPHORE, name)
                         .register(registry)));
+        Gauge.builder("semaphore.patterns.usage", this, source -> source.value(Snapshot::patternUsage))
+                .description("Share of semaphore.max-pattern-semaphores that patterns have created")
+                .register(registry);
     }
 
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
+        return value(snapshot -> snapshot.byName().getOrDefault(name, List.of()).stream()
+                .mapToLong(value)
+                .sum());
+    }
+
+    private double value(ToDoubleFunction<Snapshot> value) {
         ask();
         Snapshot snapshot = last;
         return snapshot == null || clock.getAsLong() - snapshot.readAt() > MAX_AGE * interval.toNanos()
                 ? Double.NaN
-                : snapshot.byName().getOrDefault(name, List.of()).stream()
-                        .mapToLong(value)
-                        .sum();
+                : value.applyAsDouble(snapshot);
     }
 
     private synchronized void ask() {
@@ -123,6 +136,7 @@ final class PermitSnapshots implements MeterBinder {
                 long readAt = clock.getAsLong();
                 last = new Snapshot(
                         admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))),
+                        patternUsage.getAsDouble(),
                         readAt);
             }
         } catch (RuntimeException failure) {

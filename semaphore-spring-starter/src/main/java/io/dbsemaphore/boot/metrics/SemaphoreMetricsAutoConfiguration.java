@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -42,8 +43,19 @@ public final class SemaphoreMetricsAutoConfiguration {
 
     @Bean
     PermitSnapshots semaphorePermitSnapshots(
-            SemaphoreAdmin admin, ConfiguredNames names, Properties metrics, SemaphoreEngine engine) {
-        return new PermitSnapshots(admin, names, metrics.refreshInterval(), engine::every, System::nanoTime);
+            SemaphoreAdmin admin,
+            ConfiguredNames names,
+            Properties metrics,
+            SemaphoreEngine engine,
+            SemaphoreSettings settings) {
+        double max = settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
+        return new PermitSnapshots(
+                admin,
+                names,
+                metrics.refreshInterval(),
+                engine::every,
+                System::nanoTime,
+                () -> engine.patternSemaphores() / max);
     }
 
     /**

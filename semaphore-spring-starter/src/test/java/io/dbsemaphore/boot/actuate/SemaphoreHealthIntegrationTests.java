@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -46,6 +47,22 @@ class SemaphoreHealthIntegrationTests {
 
         assertThat(health().getStatus()).isEqualTo(Status.UP);
         assertThat(health().getDetails()).containsEntry("maintenance", "scheduled");
+    }
+
+    /** What exists works; only new names will fail. */
+    @Test
+    void isUpAndSaysWhenPatternsHaveCreatedMostOfWhatTheyMay() {
+        host = OrdersHost.on(database, "semaphore.max-pattern-semaphores=5");
+        for (int tenant = 1; tenant <= 4; tenant++) {
+            assertThat(health().getDetails()).doesNotContainKey("patterns");
+            host.semaphores().acquire(AcquireRequest.of("tenant:" + tenant)).release();
+        }
+
+        Health health = health();
+
+        assertThat(health.getStatus()).isEqualTo(Status.UP);
+        assertThat(health.getDetails())
+                .containsEntry("patterns", "4 of 5 semaphores (semaphore.max-pattern-semaphores)");
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -123,6 +126,89 @@ class DeclaredSemaphoresTests {
                 });
 
         assertThat(output).doesNotContain("keeps its capacity").contains("capacity 3 instead of 5");
+    }
+
+    @Test
+    void keepTheCapacitiesOfWhatAPatternHasCreatedWithOneWarning(CapturedOutput output) {
+        createTenants();
+
+        host.withInitializer(with("semaphore.patterns.[tenant:*].capacity", "5"))
+                .run(context -> {
+                    SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+                    assertThat(capacity(admin, "tenant:1")).isEqualTo(2);
+                    context.getBean(SemaphoreOperations.class)
+                            .acquire(AcquireRequest.of("tenant:3"))
+                            .release();
+                    assertThat(capacity(admin, "tenant:3")).isEqualTo(5);
+                });
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("keep their capacity")))
+                .singleElement()
+                .asString()
+                .contains("WARN", "2 semaphore(s)", "'tenant:*'", "configured 5", "{tenant:1=2, tenant:2=2}")
+                .contains("setCapacityOfPattern", "semaphore.capacity-at-start=apply");
+    }
+
+    @Test
+    void applyTheConfiguredCapacityToWhatAPatternHasCreated(CapturedOutput output) {
+        createTenants();
+
+        host.withInitializer(with("semaphore.patterns.[tenant:*].capacity", "5"))
+                .withPropertyValues("semaphore.capacity-at-start=apply", "semaphore.owner=backup-service@host:1")
+                .run(context -> {
+                    SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+                    assertThat(capacity(admin, "tenant:1")).isEqualTo(5);
+                    assertThat(capacity(admin, "tenant:2")).isEqualTo(5);
+                    assertThat(capacity(admin, "tenant:hand")).isEqualTo(9);
+                    assertThat(admin.capacityHistory("tenant:1"))
+                            .extracting(CapacityChange::from, CapacityChange::to, CapacityChange::changedBy)
+                            .containsExactly(tuple(2, 5, "configuration"));
+                    assertThat(admin.capacityHistory("tenant:1").get(0).reason())
+                            .contains("semaphore.patterns.[tenant:*].capacity", "backup-service@host:1");
+                });
+        assertThat(output).contains("2 semaphore(s) of the pattern 'tenant:*' have capacity 5");
+
+        // the longer pattern counts for what the other one has created, and what is declared counts for its name
+        host.withInitializer(with(
+                        "semaphore.patterns.[tenant:*].capacity", "3",
+                        "semaphore.patterns.[tenant:1*].capacity", "7",
+                        "semaphore.semaphores.[tenant:2].capacity", "5"))
+                .withPropertyValues("semaphore.capacity-at-start=apply")
+                .run(context -> {
+                    SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+                    assertThat(capacity(admin, "tenant:1")).isEqualTo(7);
+                    assertThat(capacity(admin, "tenant:2")).isEqualTo(5);
+                });
+        assertThat(output).doesNotContain("keep their capacity");
+    }
+
+    /** Its patterns are those of its own settings. */
+    @Test
+    void applyNoPatternToAnEngineOfTheApplication() {
+        host.withUserConfiguration(OwnEngine.class)
+                .withInitializer(with("semaphore.patterns.[tenant:*].capacity", "5"))
+                .withPropertyValues("semaphore.capacity-at-start=apply")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private void createTenants() {
+        host.withInitializer(with("semaphore.patterns.[tenant:*].capacity", "2"))
+                .run(context -> {
+                    for (String name : new String[] {"tenant:1", "tenant:2", "tenant:hand"}) {
+                        context.getBean(SemaphoreOperations.class)
+                                .acquire(AcquireRequest.of(name))
+                                .release();
+                    }
+                    context.getBean(SemaphoreAdmin.class).setCapacity("tenant:hand", 9, "ops", "a larger plan");
+                });
+    }
+
+    private static ApplicationContextInitializer<ConfigurableApplicationContext> with(String... namesAndValues) {
+        Map<String, String> properties = new TreeMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            properties.put(namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return context -> TestPropertyValues.of(properties).applyTo(context);
     }
 
     /** Spring Boot drops such characters from a key, and "tenant:a" would silently become "tenanta". */

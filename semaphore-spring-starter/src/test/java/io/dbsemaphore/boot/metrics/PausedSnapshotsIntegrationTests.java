@@ -55,7 +55,8 @@ class PausedSnapshotsIntegrationTests {
                     new ConfiguredNames(Set.of("orders"), SemaphoreSettings.defaults()),
                     Duration.ofHours(1),
                     engine::every,
-                    System::nanoTime);
+                    System::nanoTime,
+                    () -> 0);
             assertThat(snapshots.sum("orders", SemaphoreStatus::capacity)).isNaN();
             mayStart.complete(null);
             await("a reading at once")

@@ -115,7 +115,8 @@ class PermitSnapshotsTests {
                 names(),
                 Duration.ofMillis(50),
                 (each, task) -> timer.get().scheduleWithFixedDelay(task, 0, each.toNanos(), TimeUnit.NANOSECONDS),
-                this::now);
+                this::now,
+                () -> 0);
         Awaitility.await("a reading").until(() -> restarted.sum("orders", SemaphoreStatus::held) == 2);
 
         timer.get().shutdown();
@@ -173,11 +174,12 @@ class PermitSnapshotsTests {
                 names(),
                 interval,
                 (each, task) -> threads.scheduleWithFixedDelay(task, 0, each.toNanos(), TimeUnit.NANOSECONDS),
-                this::now);
+                this::now,
+                () -> 0);
     }
 
     private PermitSnapshots snapshots(BiFunction<Duration, Runnable, Future<?>> timer) {
-        return new PermitSnapshots(admin(), names(), Duration.ofMinutes(1), timer, this::now);
+        return new PermitSnapshots(admin(), names(), Duration.ofMinutes(1), timer, this::now, () -> 0);
     }
 
     private long now() {

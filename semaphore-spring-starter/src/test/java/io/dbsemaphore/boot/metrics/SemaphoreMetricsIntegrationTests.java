@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
@@ -61,6 +62,10 @@ class SemaphoreMetricsIntegrationTests {
     @AfterEach
     void stop() {
         host.close();
+    }
+
+    private static double semaphoresOfPatterns() {
+        return database.jdbc().queryForObject("select count(*) from semaphore where pattern is not null", Double.class);
     }
 
     /** What appears with its first event has no increase that a query could see. */
@@ -231,6 +236,8 @@ class SemaphoreMetricsIntegrationTests {
             assertThat(gauge("semaphore.permits.available", "orders")).isZero();
             assertThat(gauge("semaphore.permits.held", "tenant:*")).isEqualTo(2);
             assertThat(gauge("semaphore.permits.capacity", "tenant:*")).isGreaterThanOrEqualTo(4);
+            assertThat(registry.get("semaphore.patterns.usage").gauge().value() * 100_000)
+                    .isCloseTo(semaphoresOfPatterns(), within(0.001));
         });
         CompletableFuture<PermitGrant> waiting =
                 host.semaphores().acquireAsync(AcquireRequest.of("orders").withWaitTime(SOON));

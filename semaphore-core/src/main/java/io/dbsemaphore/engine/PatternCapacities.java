@@ -1,0 +1,74 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.admin.SemaphoreAdmin.OtherCapacities;
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.ToIntFunction;
+
+/**
+ * The capacities of semaphores that patterns have created and nobody has set by hand. Such a semaphore belongs to the longest pattern that
+ * matches its name now, whichever has created it.
+ */
+record PatternCapacities(RunContext run) {
+
+    private static final int READ_AT_ONCE = 10_000;
+    /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
+    private static final int LOCKED_AT_ONCE = 200;
+
+    private static final int EXAMPLES = 5;
+
+    /** Gives all semaphores of a pattern this capacity, and returns the number of those that had another one. */
+    int set(String pattern, int capacity, String changedBy, String reason) {
+        return others(pattern, capacity, page -> {
+            Deque<List<Long>> batches = new ArrayDeque<>(
+                    Sql.chunks(page.stream().map(LockedSemaphore::id).toList(), LOCKED_AT_ONCE));
+            int sum = 0;
+            while (!batches.isEmpty()) {
+                List<Long> batch = batches.remove();
+                List<Long> changed =
+                        run.retry.call(() -> run.persistence.admin().setCapacities(batch, capacity, changedBy, reason));
+                sum += changed.size();
+                run.commit.pollNow();
+                if (batch.size()
+                        > 1) { // those that others have locked come last, each waits in a transaction of its own
+                    batch.stream().filter(id -> !changed.contains(id)).forEach(id -> batches.add(List.of(id)));
+                }
+            }
+            return sum;
+        });
+    }
+
+    /** The semaphores of a pattern that have another capacity than this. */
+    OtherCapacities others(String pattern, int capacity) {
+        SortedMap<String, Integer> examples = new TreeMap<>();
+        int count = others(pattern, capacity, page -> {
+            page.stream().limit(EXAMPLES - examples.size()).forEach(each -> examples.put(each.name(), each.capacity()));
+            return page.size();
+        });
+        return new OtherCapacities(count, examples);
+    }
+
+    private int others(String pattern, int capacity, ToIntFunction<List<LockedSemaphore>> work) {
+        int sum = 0;
+        long after = 0;
+        List<LockedSemaphore> page;
+        do {
+            long afterId = after;
+            page = run.retry.call(
+                    () -> run.persistence.admin().findOfPatterns(pattern, capacity, afterId, READ_AT_ONCE));
+            sum += work.applyAsInt(page.stream()
+                    .filter(each -> run.settings
+                            .patternOf(each.name())
+                            .filter(longest -> longest.getKey().equals(pattern))
+                            .isPresent())
+                    .toList());
+            after = page.isEmpty() ? after : page.get(page.size() - 1).id();
+        } while (page.size() == READ_AT_ONCE);
+        return sum;
+    }
+}

@@ -1,0 +1,131 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * How a connection is taken out of the host's pool. Pools differ in what they make of {@link Connection#abort}: c3p0 counts the
+ * connection as in use for ever, and Agroal lends it again. Each pool that is named here has been tried. Any other pool keeps the
+ * sessions that work.
+ */
+final class Eviction {
+
+    private static final Logger log = LoggerFactory.getLogger(Eviction.class);
+
+    /** The pools that replace a connection that was aborted, at the latest when a statement on it has failed. */
+    private static final List<String> ABORTING = List.of(
+            "com.alibaba.druid.pool.DruidDataSource",
+            "com.zaxxer.hikari.HikariDataSource",
+            "oracle.ucp.jdbc.PoolDataSource",
+            "org.apache.commons.dbcp2.BasicDataSource",
+            "org.apache.tomcat.jdbc.pool.DataSourceProxy",
+            "org.stone.beecp.BeeDataSource",
+            "org.vibur.dbcp.ViburDBCPDataSource");
+
+    private static final String C3P0 = "com.mchange.v2.c3p0.PooledDataSource";
+    private static final String C3P0_CONNECTION = "com.mchange.v2.c3p0.C3P0ProxyConnection";
+    private static final String AGROAL = "io.agroal.api.AgroalDataSource";
+    private static final String AGROAL_CONNECTION = "io.agroal.pool.wrapper.ConnectionWrapper";
+    private static final String AGROAL_HANDLER = "io.agroal.pool.ConnectionHandler";
+
+    private final boolean aborting;
+    private final @Nullable Class<?> c3p0;
+    private final @Nullable Class<?> agroal;
+
+    /** Recognizes the pool, also within a data source that wraps it, except for Agroal: its connections cannot be unwrapped. */
+    Eviction(DataSource host) {
+        DataSource dataSource = host;
+        while (dataSource instanceof DelegatingDataSource wrapper && wrapper.getTargetDataSource() != null) {
+            dataSource = wrapper.getTargetDataSource();
+        }
+        ClassLoader loader = dataSource.getClass().getClassLoader();
+        DataSource target = dataSource;
+        aborting = ABORTING.stream().anyMatch(pool -> isFor(target, pool, loader));
+        c3p0 = isFor(target, C3P0, loader) ? load(C3P0_CONNECTION, loader) : null;
+        Class<?> agroalPool = load(AGROAL, loader);
+        agroal = agroalPool != null && agroalPool.isInstance(host) ? load(AGROAL_CONNECTION, loader) : null;
+    }
+
+    private static boolean isFor(DataSource dataSource, String pool, @Nullable ClassLoader loader) {
+        Class<?> type = load(pool, loader);
+        try {
+            return type != null && (type.isInstance(dataSource) || dataSource.isWrapperFor(type));
+        } catch (SQLException | RuntimeException unknown) {
+            return false;
+        }
+    }
+
+    private static @Nullable Class<?> load(String name, @Nullable ClassLoader loader) {
+        try {
+            return ClassUtils.forName(name, loader);
+        } catch (ClassNotFoundException | LinkageError missing) {
+            return null;
+        }
+    }
+
+    /** Whether the pool replaces a session that works, such as one that is read-only. */
+    boolean replacesLiving() {
+        return aborting || c3p0 != null || agroal != null;
+    }
+
+    /**
+     * Ends the session of a connection, and closes the connection. A pool that is unknown may notice that only when it validates the
+     * connection.
+     */
+    void evict(Connection connection) {
+        try (connection) {
+            if (agroal == null || !isFlushed(connection, agroal)) {
+                // of any other pool, the connection of the driver: the pool may not expect that its own is aborted
+                Connection ended =
+                        aborting ? connection : within(connection, c3p0).unwrap(Connection.class);
+                ended.abort(Runnable::run);
+                try (Statement probe = connection.createStatement()) {
+                    probe.execute("select 1"); // the pool notices that it fails
+                }
+            }
+        } catch (SQLException | RuntimeException dead) {
+            log.trace("The evicted connection is closed, as intended", dead);
+        }
+    }
+
+    /** Has Agroal replace a connection as soon as it is closed. */
+    private static boolean isFlushed(Connection connection, Class<?> type) {
+        try {
+            Object handler = type.getMethod("getHandler").invoke(connection);
+            handler.getClass().getMethod("setFlushOnly").invoke(handler);
+            return true;
+        } catch (ReflectiveOperationException | RuntimeException unable) {
+            log.debug("Agroal does not replace the connection; it is ended", unable);
+            return false;
+        }
+    }
+
+    private static Connection within(Connection connection, @Nullable Class<?> type) throws SQLException {
+        return type == null || type.isInstance(connection) ? connection : (Connection) connection.unwrap(type);
+    }
+
+    /** Lets the pools be recognized in a native image. */
+    static final class Hints implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
+            Stream.concat(
+                            ABORTING.stream(),
+                            Stream.of(C3P0, C3P0_CONNECTION, AGROAL, AGROAL_CONNECTION, AGROAL_HANDLER))
+                    .forEach(type -> hints.reflection()
+                            .registerTypeIfPresent(loader, type, MemberCategory.INVOKE_PUBLIC_METHODS));
+        }
+    }
+}

@@ -1,0 +1,358 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.jdbc.SqlErrorKind;
+import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does what acquires and releases do, by their own statements, with rows of its own that are rolled back, and compares what it sees with
+ * what the limits rely on: row locks that exclude another session, sums that count what was inserted, keys that are compared byte for
+ * byte, changes that are undone by a rollback, one clock. The definition of a table does not tell: a server may have made it
+ * with another engine, and a session, a driver or a mode of the database may change what a statement does.
+ *
+ * <p>It does not disturb other instances: its rows are never committed, statements that skip locked rows skip them, and the gap of an
+ * index that InnoDB locks for the duplicate is between rows of the drill. What it does not see in time passes.
+ *
+ * <p>For one use.
+ */
+public final class Drill {
+
+    private static final Logger log = LoggerFactory.getLogger(Drill.class);
+
+    /** How long the second session is awaited: for its connection, and for its answers. Shorter than any limit for idle sessions. */
+    private static final Duration PATIENCE = Duration.ofMillis(800);
+
+    /** A session that does not wait for the other one answers within this time, unless it is slow. */
+    private static final Duration PROMPT = Duration.ofMillis(5);
+
+    /** By how much the clocks of two sessions may differ. */
+    private static final Duration TOLERANCE = Duration.ofSeconds(1);
+
+    private static final String TRANSACTIONS =
+            "Keep the tables where transactions and row locks work, and let the DataSource lend a session of its own to each borrower.";
+    private static final String PLAIN =
+            "Let statements, values and results pass unchanged: no MODE or IGNORECASE on H2, UTF-8 between"
+                    + " driver and server, no filter, proxy, trigger or rule that changes them. The columns name and external_id must compare"
+                    + " byte for byte, as the changelog creates them.";
+    private static final String CLOCK =
+            "Connect all sessions to one server, or keep the clocks of the servers together.";
+
+    /** What is to be done on MySQL and MariaDB if something was not seen. The names of the tables get their schema, in literals, too. */
+    private static final String CONVERSIONS = """
+            select concat('alter table ', table_name, ' engine=InnoDB; -- is ', engine) from information_schema.tables
+            where engine <> 'InnoDB' and concat('`', table_schema, '`.', table_name) in ('semaphore', 'permit_request', 'permit',
+                'semaphore_instance', 'semaphore_waiter', 'capacity_change') order by table_name""";
+
+    /** What is to be done on PostgreSQL about what cannot be seen: rows of other roles are hidden, or a crash empties a table. */
+    private static final String UNSAFE = """
+            select case when row_security_active(oid) then concat('alter table ', relname, ' disable row level security')
+                else concat('alter table ', relname, ' set logged') end
+            from pg_class where oid in (cast('semaphore' as regclass), cast('permit_request' as regclass),
+                cast('permit' as regclass), cast('semaphore_instance' as regclass))
+            and (row_security_active(oid) or relpersistence = 'u')""";
+
+    /** Something that the limits rely on was not seen. */
+    public static final class Deviation extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private String action;
+
+        private Deviation(String expected, Object seen, String action, @Nullable Throwable cause) {
+            super("Expected: " + expected + ". Seen: " + seen, cause);
+            this.action = action;
+        }
+
+        /** What to do. */
+        public String action() {
+            return action;
+        }
+    }
+
+    private final ShortTransaction transaction;
+    private final Tables tables;
+    private final Database database;
+    private final boolean oneServer;
+
+    /** Of a random name, so that those of two instances do not meet. They differ in case, a blank at the end, and what Latin-1 lacks. */
+    private final List<String> keys = Stream.of("drill", "DRILL", "drill ", "dr\u0131ll \uD83D\uDE00")
+            .map((UUID.randomUUID() + "-")::concat)
+            .toList();
+
+    private final List<Long> ids;
+    private final List<PermitRequest> requests = new ArrayList<>();
+
+    /** The database's clock: in the first session, in the second one, and in the first one after the rollback. */
+    private final List<LocalDateTime> times = new CopyOnWriteArrayList<>();
+
+    private final Semaphore answers = new Semaphore(0);
+    private final Semaphore end = new Semaphore(0);
+    private final CompletableFuture<Boolean> turn = new CompletableFuture<>();
+    private volatile boolean besideIsOpen;
+    private volatile @Nullable Deviation deviationBeside;
+
+    Drill(ShortTransaction transaction, Tables tables, boolean oneServer) {
+        this.transaction = transaction;
+        this.tables = tables;
+        this.oneServer = oneServer;
+        this.database = tables.requests().database();
+        this.ids = keys.stream().map(key -> tables.ids().next()).toList();
+    }
+
+    /** Runs the drill on the current thread, which must be one of the library. */
+    void run() {
+        @Nullable RuntimeException failure = null;
+        try {
+            transaction.rollBack(this::rehearse);
+        } catch (RuntimeException failed) {
+            failure = isOfStatement(failed)
+                    ? new Deviation(
+                            "all statements are executed",
+                            SqlErrors.root(failed).orElseThrow(),
+                            PLAIN,
+                            failed)
+                    : failed;
+        } finally {
+            turn.complete(false);
+            boolean unused = besideIsOpen && Uninterruptibles.acquire(end, PATIENCE.toNanos());
+        }
+        List<String> left = transaction.execute(() -> {
+            times.add(tables.requests().now());
+            return deleteWhatIsLeft();
+        });
+        if (!left.isEmpty()) {
+            failure = new Deviation("a rollback removes inserted rows", left, TRANSACTIONS, failure);
+        } else if (failure == null && !isOneClock()) {
+            failure = new Deviation("one clock for all sessions", times, CLOCK, null);
+        }
+        List<String> mends = database == Database.POSTGRESQL || failure instanceof Deviation ? mends() : List.of();
+        if (failure == null && !mends.isEmpty()) {
+            failure = new Deviation("every row is seen, and outlives a crash", "tables where that is not so", "", null);
+        }
+        if (failure instanceof Deviation deviation) {
+            deviation.action = (deviation.action + " " + String.join("; ", mends)).strip();
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void rehearse() {
+        boolean two = beginBeside();
+        times.add(tables.requests().now());
+        insert(times.get(0));
+        if (two) {
+            turn.complete(true);
+            // on a foreign table, the second session waits although it is told not to
+            boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos())
+                    && Uninterruptibles.acquire(answers, PROMPT.toNanos());
+        }
+        Supplier<Integer> released = tables.queueRelease(requests.get(0).id());
+        require("the permits that are held after a release", List.of(0L), held(ids.subList(0, 1)));
+        require("the number of released requests", 1, released.get());
+        Deviation seen = deviationBeside;
+        // last: PostgreSQL ends the transaction with it, so that the second session waits no longer, and InnoDB keeps
+        // its locks
+        if (insertsDuplicateOf(0)) {
+            throw new Deviation("an external id exists once", "it was inserted twice", PLAIN, null);
+        }
+        if (seen != null) { // what the first session finds says more
+            throw seen;
+        }
+    }
+
+    private void insert(LocalDateTime now) {
+        keys.forEach(key -> requests.add(request(key, now)));
+        SemaphoreTable semaphores = tables.semaphores();
+        semaphores.insert(IntStream.range(0, keys.size())
+                .mapToObj(each -> Arrays.<@Nullable Object>asList(ids.get(each), keys.get(each), 3, null))
+                .toList());
+        tables.requests().queueInsert(requests);
+        tables.sql().flush();
+        require("the names", Set.copyOf(keys), semaphores.findIds(keys).keySet());
+        Supplier<List<LockedSemaphore>> locked = semaphores.lock(ids.get(0));
+        tables.sql().flush();
+        Supplier<List<LockedSemaphore>> others = semaphores.lockSkipLocked(ids);
+        tables.sql().flush();
+        long request = requests.get(0).id();
+        tables.permits()
+                .queueInsert(IntStream.of(0, 1)
+                        .mapToObj(each -> PermitTable.row(
+                                new StoredPermit(tables.ids().next(), ids.get(each), keys.get(each), 2 - each, 1),
+                                request,
+                                false))
+                        .toList());
+        require("the permits that are held of each semaphore", List.of(2L, 1L, 0L, 0L), held(ids));
+        require("the permits that are held of one semaphore", List.of(2L), held(ids.subList(0, 1)));
+        require(
+                "the number of rows locked",
+                5,
+                locked.get().size() + others.get().size());
+        SortedMap<Long, Long> one = new TreeMap<>(Map.of(ids.get(0), 1L, ids.get(1), 1L));
+        semaphores.queueRaiseFences(one, new TreeMap<>(Map.of(ids.get(0), 1L, ids.get(1), 2L)), now);
+        require(
+                "the external ids and times",
+                idsAndTimes(requests),
+                idsAndTimes(tables.requests().findByExternalIds(keys)));
+    }
+
+    private static Set<String> idsAndTimes(List<PermitRequest> requests) {
+        return requests.stream()
+                .map(request -> request.externalId() + " " + request.acquiredAt())
+                .collect(Collectors.toSet());
+    }
+
+    private PermitRequest request(String key, LocalDateTime now) {
+        AcquireCommand command =
+                new AcquireCommand(key, true, true, Map.of(key, 1), false, Duration.ofHours(1), "drill", null);
+        return PermitRequest.acquired(tables.ids().next(), command, now);
+    }
+
+    /** Executes what is queued, and sums the permits that are held. */
+    private List<Long> held(List<Long> semaphoreIds) {
+        Map<Long, HeldSum> sums = tables.permits().sumHeld(semaphoreIds);
+        return semaphoreIds.stream()
+                .map(id -> Objects.requireNonNull(sums.get(id)).held())
+                .toList();
+    }
+
+    private boolean insertsDuplicateOf(int each) {
+        try {
+            tables.requests()
+                    .queueInsert(
+                            List.of(request(keys.get(each), tables.requests().now())));
+            tables.sql().flush();
+            return true;
+        } catch (RuntimeException failure) {
+            if (SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY)) {
+                return false;
+            }
+            throw failure;
+        }
+    }
+
+    /** Begins a transaction on a second session; false if it cannot, or not in time. */
+    private boolean beginBeside() {
+        Sessions sessions = transaction.sessions();
+        if (oneServer && sessions.areSeveral()) {
+            sessions.threads().execute(() -> sessions.onReservedConnection(this::runBeside));
+            boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos());
+        }
+        if (!besideIsOpen) {
+            log.info(
+                    "The start does not test that a row lock excludes another session: it has no second one of the same server");
+        }
+        return besideIsOpen;
+    }
+
+    private void runBeside() {
+        try {
+            transaction.rollBack(() -> {
+                besideIsOpen = true;
+                answers.release();
+                if (turn.join()) {
+                    lockBeside();
+                }
+            });
+        } catch (Deviation deviation) {
+            deviationBeside = deviation;
+        } catch (RuntimeException failure) { // what is wrong with all sessions, the first one finds, too
+            log.debug("The second session of the drill has failed", failure);
+        } finally {
+            answers.release(2);
+            end.release();
+        }
+    }
+
+    private void lockBeside() {
+        times.add(tables.requests().now());
+        Supplier<List<LockedSemaphore>> locked = tables.semaphores().lockSkipLocked(ids);
+        tables.sql().flush();
+        require("the rows locked by a second session", List.of(), locked.get());
+        answers.release();
+        boolean unused = insertsDuplicateOf(1); // waits until the first session has rolled back
+        deviationBeside =
+                new Deviation("a session waits for what another one has inserted", "it does not", TRANSACTIONS, null);
+    }
+
+    private boolean isOneClock() {
+        LocalDateTime first = times.get(0);
+        LocalDateTime last = times.get(times.size() - 1);
+        return !oneServer
+                || times.stream()
+                        .noneMatch(each -> each.plus(TOLERANCE).isBefore(first)
+                                || each.minus(TOLERANCE).isAfter(last));
+    }
+
+    /** On an engine without transactions the rows stay. Their table and ids. */
+    private List<String> deleteWhatIsLeft() {
+        List<String> left = new ArrayList<>();
+        List<Long> all = Stream.concat(ids.stream(), requests.stream().map(PermitRequest::id))
+                .toList();
+        for (String rows : List.of("permit where permit_request_id", "permit_request where id", "semaphore where id")) {
+            List<Long> found = tables.sql().read("select id from " + rows + " in (?)", Sql.ID, all);
+            if (!found.isEmpty()) {
+                left.add("%s, rows %s, which are deleted now".formatted(rows.replaceAll(" .*", ""), found));
+                int unused = tables.sql().execute("delete from " + rows + " in (?)", all);
+            }
+        }
+        return left;
+    }
+
+    /** The statements that mend the tables. */
+    private List<String> mends() {
+        try {
+            return database == Database.H2
+                    ? List.of()
+                    : transaction.execute(() -> tables.sql()
+                            .read(
+                                    database == Database.POSTGRESQL ? UNSAFE : CONVERSIONS,
+                                    (row, number) -> row.getString(1)));
+        } catch (RuntimeException unreadable) { // rejected by a filter of the pool
+            log.debug("The definitions of the tables are unknown", unreadable);
+            return List.of();
+        }
+    }
+
+    /** Whether the server has rejected a statement for what it is: the keys are random, so that no other row has them. */
+    private static boolean isOfStatement(RuntimeException failure) {
+        return SqlErrors.isAnswerOfServer(failure)
+                && Arrays.stream(SqlErrorKind.values())
+                        .noneMatch(kind -> kind != SqlErrorKind.DUPLICATE_KEY && SqlErrors.is(failure, kind));
+    }
+
+    private static void require(String what, Object right, Object seen) {
+        if (!right.equals(seen)) {
+            throw new Deviation(what + ": " + right, seen, PLAIN, null);
+        }
+    }
+}
