@@ -41,6 +41,8 @@ class IdleCostTests {
                         "semaphore.semaphores.orders.capacity=1")
                 .run();
         gate = host.getBean(StatementGate.class);
+        Awaitility.await("the return of the connections of the start")
+                .until(() -> gate.connections().current() == 0);
     }
 
     @AfterEach
