@@ -30,7 +30,8 @@ public interface SemaphoreAdmin {
      *
      * @param name the name, valid as {@link SemaphoreName} says
      * @param capacity the capacity, at least 0; 0 creates a paused semaphore
-     * @return true if it was created; false if a semaphore of this name exists, which is not changed
+     * @return true if it was created; false if a semaphore of this name exists, which keeps its capacity. If a pattern has created it,
+     *     it belongs to the operator from now on: it is not deleted when it is idle, and keeps its capacity when that of the pattern changes
      * @throws IllegalArgumentException if the name is invalid or the capacity is negative
      */
     boolean create(String name, int capacity);
@@ -38,8 +39,8 @@ public interface SemaphoreAdmin {
     /**
      * Changes the capacity of a semaphore. It applies to all instances from their next acquire on; where permits are reused, within
      * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants
-     * no permits until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange};
-     * setting the current capacity changes nothing and is not audited.
+     * no permits until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange}.
+     * Setting the current capacity is not audited; if a pattern has created the semaphore, it counts as set by an operator from then on.
      *
      * @param name the semaphore
      * @param capacity the new capacity, at least 0

@@ -38,8 +38,8 @@ record TextTemplate(
     /** What looks like an expression where none is evaluated: its text without the {@code #} or the braces, and its variable. */
     private static final Pattern UNMARKED = Pattern.compile("(?:#|\\{(?=[^{}]*\\}))((\\w+)(?:\\.\\w+|\\(\\))*)");
 
-    /** The text in an expression which says that it may be empty. */
-    private static final String EMPTY = "''";
+    /** What in an expression says that it may be empty: an empty text as an alternative. */
+    private static final Pattern MAY_BE_EMPTY = Pattern.compile("[?:]\\s*''");
 
     /**
      * @throws IllegalStateException if it cannot be parsed, uses a variable that the method does not have, or is a literal
@@ -105,13 +105,18 @@ record TextTemplate(
         } catch (RuntimeException failure) {
             throw refuse("cannot be evaluated: #{%s} failed: %s".formatted(shown, failure.getMessage()), failure);
         }
-        if (value instanceof String string && (!string.isEmpty() || shown.contains(EMPTY))) {
+        if (value instanceof String string
+                && (!string.isEmpty() || MAY_BE_EMPTY.matcher(shown).find())) {
             return string;
         }
         throw refuse(
                 value == null || value.equals("")
                         ? "has no value: #{%s} is %s"
-                                .formatted(shown, value == null ? "null" : "empty, and has no " + EMPTY)
+                                .formatted(
+                                        shown,
+                                        value == null
+                                                ? "null"
+                                                : "empty. If that is meant, end the expression with ?: ''")
                         : "needs a single value, but #{%s} is a %s"
                                 .formatted(shown, value.getClass().getName()),
                 null);

@@ -3,8 +3,6 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.admin.SemaphoreAdmin.OtherCapacities;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.unit.Sql;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -24,22 +22,22 @@ record PatternCapacities(RunContext run) {
 
     /** Gives all semaphores of a pattern this capacity, and returns the number of those that had another one. */
     int set(String pattern, int capacity, String changedBy, String reason) {
+        return set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason)
+                + set(
+                        pattern, capacity, 1, changedBy,
+                        reason); // those that others had locked: each waits in its own transaction
+    }
+
+    private int set(String pattern, int capacity, int atOnce, String changedBy, String reason) {
         return others(pattern, capacity, page -> {
-            Deque<List<Long>> batches = new ArrayDeque<>(
-                    Sql.chunks(page.stream().map(LockedSemaphore::id).toList(), LOCKED_AT_ONCE));
-            int sum = 0;
-            while (!batches.isEmpty()) {
-                List<Long> batch = batches.remove();
-                List<Long> changed =
-                        run.retry.call(() -> run.persistence.admin().setCapacities(batch, capacity, changedBy, reason));
-                sum += changed.size();
+            int changed = 0;
+            for (List<Long> ids :
+                    Sql.chunks(page.stream().map(LockedSemaphore::id).toList(), atOnce)) {
+                changed +=
+                        run.retry.call(() -> run.persistence.admin().setCapacities(ids, capacity, changedBy, reason));
                 run.commit.pollNow();
-                if (batch.size()
-                        > 1) { // those that others have locked come last, each waits in a transaction of its own
-                    batch.stream().filter(id -> !changed.contains(id)).forEach(id -> batches.add(List.of(id)));
-                }
             }
-            return sum;
+            return changed;
         });
     }
 
@@ -68,7 +66,7 @@ record PatternCapacities(RunContext run) {
                             .isPresent())
                     .toList());
             after = page.isEmpty() ? after : page.get(page.size() - 1).id();
-        } while (page.size() == READ_AT_ONCE);
+        } while (!page.isEmpty());
         return sum;
     }
 }

@@ -154,6 +154,9 @@ record ReleaseService(RunContext run) {
 
     private CompletableFuture<ReleaseOutcome> submit(
             HeldGrant state, Consumer<SemaphoreListener> event, boolean ofThisJvm) {
+        if (state.isReleased()) { // or it is the grant of another process, of which this one is a copy
+            return CompletableFuture.completedFuture(ReleaseOutcome.ALREADY_RELEASED);
+        }
         Release release = run.commit.release(state.grant(), state::isReclaimable);
         return release.answer().whenComplete((outcome, failure) -> {
             if (failure == null) {

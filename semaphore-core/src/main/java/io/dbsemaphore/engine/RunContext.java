@@ -140,7 +140,7 @@ abstract class RunContext implements BatchObserver {
                         listeners,
                         this,
                         new LocalQueues(
-                                lease.id(),
+                                lease::id,
                                 settings.get(SemaphoreSettings.OWNER),
                                 settings.get(SemaphoreSettings.FAIR)::of),
                         threads,

@@ -65,7 +65,8 @@ final class SessionLimits {
                 variables.put("lock_wait_timeout", seconds(lockWait));
                 variables.put(database == Database.MYSQL ? "wait_timeout" : "idle_transaction_timeout", seconds(idle));
                 variables.put("sql_select_limit", "18446744073709551615");
-                variables.put(TIMESTAMP, "0"); // otherwise the clock stands still
+                // otherwise the clock stands still; on MySQL always, where sysdate() may be now() and does not tell
+                variables.put(TIMESTAMP, database == Database.MYSQL ? "DEFAULT" : "0");
                 // the driver does not know of a SET statement if it keeps a state of its own (useLocalSessionState)
                 variables.put("autocommit", "0");
                 variables.put("character_set_client", UTF8);

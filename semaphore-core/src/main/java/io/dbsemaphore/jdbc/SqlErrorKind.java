@@ -94,6 +94,13 @@ public enum SqlErrorKind {
     /** A table does not exist. */
     MISSING_TABLE(Set.of("42S02", "42P01", "42S04"), Set.of(1146)),
 
+    /** The database or schema of a table does not exist. */
+    MISSING_SCHEMA(
+            Set.of(),
+            Set.of(
+                    1049, // (MySQL, MariaDB)
+                    90079)), // (H2)
+
     /** A column does not exist. */
     MISSING_COLUMN(
             Set.of(

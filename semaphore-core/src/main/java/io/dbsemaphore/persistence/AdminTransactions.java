@@ -56,7 +56,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * Creates a semaphore; false if it exists.
+     * Creates a semaphore; false if it exists. One that a pattern has created belongs to the operator from now on.
      *
      * @throws RuntimeException for a duplicate key if another transaction creates it at the same time; retry
      */
@@ -65,6 +65,8 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
             boolean missing = tables.semaphores().findId(name).isEmpty();
             if (missing) {
                 insert(name, capacity);
+            } else {
+                tables.semaphores().leavePattern(name);
             }
             return missing;
         });
@@ -151,9 +153,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      * Changes the capacity of semaphores of patterns, unless it was set by hand meanwhile, and inserts the audit rows. Skips rows that
      * other transactions have locked; waits if it is only one.
      *
-     * @return the ids of those that were changed
+     * @return the number of those that were changed
      */
-    public List<Long> setCapacities(List<Long> ids, int capacity, String changedBy, String reason) {
+    public int setCapacities(List<Long> ids, int capacity, String changedBy, String reason) {
         return transaction.execute(() -> {
             List<LockedSemaphore> locked = tables.semaphores().lockOfPatterns(ids, capacity);
             List<Long> changed = locked.stream().map(LockedSemaphore::id).toList();
@@ -164,7 +166,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                                 .map(each -> tables.history().changed(each, capacity, changedBy, reason))
                                 .toList());
             }
-            return changed;
+            return changed.size();
         });
     }
 
@@ -192,12 +194,12 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         });
     }
 
-    /** Changes a capacity and inserts the audit row; does nothing if the capacity is unchanged. */
+    /** Sets a capacity by hand, and inserts an audit row if it is another one than before. */
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         transaction.run(() -> {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
+            tables.semaphores().queueUpdateCapacity(semaphore.id(), capacity, changedBy);
             if (semaphore.capacity() != capacity) {
-                tables.semaphores().queueUpdateCapacity(semaphore.id(), capacity, changedBy);
                 tables.history().add(List.of(tables.history().changed(semaphore, capacity, changedBy, reason)));
             }
         });

@@ -62,6 +62,8 @@ final class SemaphoreTable {
             "select s.id, s.name, s.capacity, s.fence, s.waiters_until, all_rows() from semaphore s where s.id in (?)";
     private static final String FIND_IDS = "select id, name, all_rows() from semaphore where name in (?)";
     private static final String FIND_NAMES = "select name from semaphore where pattern is null order by name limit ?";
+    private static final String FIND_OF_ANY_PATTERN = "select id from semaphore where name = ? and pattern is not null";
+    private static final String LEAVE_PATTERN = "update semaphore set pattern = null where id in (?)";
     private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
 
     /** A semaphore of a pattern belongs to the operator from now on: it is not deleted when nobody acquires it, which would end a pause. */
@@ -190,6 +192,14 @@ final class SemaphoreTable {
     /** The first names in alphabetical order, without those that a pattern has created. */
     List<String> findNames(int limit) {
         return sql.read(FIND_NAMES, (row, number) -> row.getString(1), limit);
+    }
+
+    /** A semaphore that a pattern may have created is none of that pattern any more. */
+    void leavePattern(String name) {
+        List<Long> ids = sql.read(FIND_OF_ANY_PATTERN, Sql.ID, name);
+        if (!ids.isEmpty()) {
+            sql.update(LEAVE_PATTERN, ids);
+        }
     }
 
     long countOfPatterns() {

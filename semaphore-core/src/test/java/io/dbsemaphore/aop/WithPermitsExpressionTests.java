@@ -113,7 +113,9 @@ class WithPermitsExpressionTests {
     void refusesAPartOfANameThatIsEmptyUnlessTheExpressionSaysSo() {
         assertRefused(
                 reports -> reports.byName(new Tenant("")),
-                "names = \"tenant:#{#tenant.id}\" has no value: #{#tenant.id} is empty, and has no ''. Nothing was acquired");
+                "names = \"tenant:#{#tenant.id}\" has no value: #{#tenant.id} is empty. If that is meant, end the expression with ?: ''. Nothing"
+                        + " was acquired");
+        assertRefused(reports -> reports.byNameWithoutDashes(new Tenant("-")), "is empty. If that is meant");
 
         assertThat(namesOf(reports -> reports.byNameOrNone(new Tenant("")))).containsExactly("tenant:");
         assertThat(namesOf(reports -> reports.byNameOrNone(new Tenant("a")))).containsExactly("tenant:a");
@@ -198,6 +200,9 @@ class WithPermitsExpressionTests {
 
         @WithPermits("tenant:#{#tenant.id}")
         void byName(@Nullable Tenant tenant) {}
+
+        @WithPermits("tenant:#{#tenant.id.replace('-', '')}")
+        void byNameWithoutDashes(Tenant tenant) {}
 
         @WithPermits("tenant:#{#tenant.id ?: ''}")
         void byNameOrNone(Tenant tenant) {}

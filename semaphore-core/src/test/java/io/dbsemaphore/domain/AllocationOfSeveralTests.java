@@ -141,7 +141,7 @@ class AllocationOfSeveralTests {
     @Test
     void knowsWhoseSemaphoresAreFair() {
         LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(1), 1, false, false)), 1);
-        LocalQueues queues = new LocalQueues(3, "me", "a"::equals).with(Map.of("a", queue));
+        LocalQueues queues = new LocalQueues(() -> 3, "me", "a"::equals).with(Map.of("a", queue));
         assertThat(queues.isFair("a")).isTrue();
         assertThat(queues.isFair("b")).isFalse();
         assertThat(queues.of("a")).isSameAs(queue);

@@ -26,6 +26,7 @@ import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -51,6 +52,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
@@ -73,7 +75,7 @@ class DrillIntegrationTests {
     void refusesTablesWithoutTransactions() {
         runScript(script().replace("engine=InnoDB", "engine=MyISAM"), "");
 
-        refuses("", "alter table semaphore engine=InnoDB; -- is MyISAM", "alter table permit engine=InnoDB");
+        refuses("", "alter table semaphore engine=InnoDB /* is MyISAM */", "alter table permit engine=InnoDB");
     }
 
     /** The server changes the engine with a warning that nobody sees. */
@@ -82,7 +84,7 @@ class DrillIntegrationTests {
     void refusesTablesOfAnEnforcedEngine() {
         runScript(script(), "set session enforce_storage_engine='Aria', sql_mode='STRICT_TRANS_TABLES'");
 
-        refuses("", "alter table semaphore engine=InnoDB; -- is Aria");
+        refuses("", "alter table semaphore engine=InnoDB /* is Aria */");
     }
 
     @ParameterizedTest
@@ -94,7 +96,7 @@ class DrillIntegrationTests {
                 "alter table permit drop foreign key fk_permit_permit_request",
                 "alter table " + table + " engine=MyISAM");
 
-        refuses("", "alter table " + table + " engine=InnoDB; -- is MyISAM");
+        refuses("", "alter table " + table + " engine=InnoDB /* is MyISAM */");
     }
 
     @Test
@@ -136,11 +138,46 @@ class DrillIntegrationTests {
         AtomicInteger sessions = new AtomicInteger();
         Instant now = Instant.now();
         DataSource host = new OtherClock(
-                pool(4, ""),
+                filled(pool(4, "")),
                 () -> now.minusSeconds(sessions.incrementAndGet() % 2 * 3600).getEpochSecond());
         assertThatExceptionOfType(UnsupportedDatabaseException.class)
                 .isThrownBy(() -> new Node(host).close())
                 .withMessageContaining("one clock for all sessions");
+    }
+
+    /** The rollback of one is that of the other, too. */
+    @Test
+    @EnabledOnDatabase({MYSQL, MARIADB, POSTGRESQL})
+    void refusesOneSessionForAllBorrowers() {
+        schema.migrate();
+        SingleConnectionDataSource host =
+                new SingleConnectionDataSource(schema.jdbcUrl(), schema.username(), schema.password(), true);
+        try {
+            assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                    .isThrownBy(() -> new Node(host).close())
+                    .satisfies(refusal -> assertThat(refusal.action()).contains("a session of its own"));
+        } finally {
+            host.destroy();
+        }
+    }
+
+    /** The user may not delete what has been left. */
+    @Test
+    @EnabledOnDatabase({MYSQL, MARIADB})
+    void refusesTablesWithoutTransactionsWithThePrivilegesOfRunTime() {
+        runScript(script().replace("engine=InnoDB", "engine=MyISAM"), "");
+        String user = "drill_" + schema.name().hashCode();
+        execute(
+                "create user '%s'@'%%' identified by 'secret'".formatted(user),
+                "grant select, insert, update on `%s`.* to '%s'@'%%'".formatted(schema.name(), user),
+                "grant delete on `%s`.semaphore_waiter to '%s'@'%%'".formatted(schema.name(), user));
+        try (HikariDataSource pool = pool(user, "secret")) {
+            assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                    .isThrownBy(() -> new Node(pool).close())
+                    .withMessageContaining("a rollback removes inserted rows");
+        } finally {
+            execute("drop user '%s'@'%%'".formatted(user));
+        }
     }
 
     @Test
@@ -322,10 +359,11 @@ class DrillIntegrationTests {
         assertThat(logged(() -> Node.on(schema, TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 1))
                         .close()))
                 .containsExactly(LEFT_OUT);
-        assertThat(logged(() -> Node.on(schema).close())).isEmpty();
-        assertThat(logged(() -> Node.on(schema, TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 2))
-                        .close()))
-                .isEmpty();
+        try (HikariDataSource pool = filled(pool(4, ""))) {
+            assertThat(logged(() -> new Node(pool).close())).isEmpty();
+            SemaphoreSettings two = TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 2);
+            assertThat(logged(() -> new Node(pool, two).close())).isEmpty();
+        }
     }
 
     /** The pool would wait for 30 seconds. */
@@ -349,36 +387,44 @@ class DrillIntegrationTests {
 
     /** The first one is stopped with all its rows and locks, before its last statements. */
     @ParameterizedTest
-    @ValueSource(strings = {"update permit set state", "rollback"})
-    void disturbsNoOtherInstance(String last) throws Exception {
+    @CsvSource({"update permit set state, 1", "update permit set state, 4", "rollback, 1"})
+    void disturbsNoOtherInstance(String last, int connections) throws Exception {
         schema.migrate();
+        Duration longest;
         try (Node other = Node.on(schema);
                 StatementGate host = new StatementGate(schema.newPool(4))) {
             String name = other.semaphore(1);
             StatementGate.Pause stopped = host.pauseBefore(last);
             Future<Boolean> start = Concurrently.async(() -> {
-                new Node(host, TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 1)).close();
+                new Node(host, TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, connections)).close();
                 return true;
             });
             stopped.awaitReached(SOON);
 
-            Future<Boolean> work = Concurrently.async(() -> {
+            Future<Duration> work = Concurrently.async(() -> {
+                long max = 0;
                 assertThat(other.admin().list()).extracting(each -> each.name()).containsExactly(name);
                 for (int i = 0; i < 20; i++) {
-                    try (PermitGrant grant = other.semaphores().acquire(AcquireRequest.of(name))) {
+                    // half of them sort before all keys of the start's test
+                    AcquireRequest request = AcquireRequest.of(name).withExternalId((i % 2 == 0 ? "!" : "~") + i);
+                    long begun = System.nanoTime();
+                    try (PermitGrant grant = other.semaphores().acquire(request)) {
                         assertThat(grant.isHeld()).isTrue();
                     }
+                    max = Math.max(max, System.nanoTime() - begun);
                 }
                 other.admin().create("another", 1);
                 Node.on(schema).close();
-                return true;
+                return Duration.ofNanos(max);
             });
-            assertThat(Concurrently.get(work, SOON)).isTrue();
+            longest = Concurrently.get(work, SOON);
             assertThat(start.isDone()).isFalse();
             stopped.open();
             assertThat(Concurrently.get(start, SOON)).isTrue();
         }
         assertNothingIsLeft();
+        // less than the second session would wait for a lock
+        Measurement.check(() -> assertThat(longest).isLessThan(Duration.ofMillis(700)));
     }
 
     @Test
@@ -524,6 +570,12 @@ class DrillIntegrationTests {
         config.setUsername(user);
         config.setPassword(password);
         return schema.newPool(config);
+    }
+
+    /** The second connection is not waited for for long. */
+    private static HikariDataSource filled(HikariDataSource pool) {
+        await("connections").atMost(SOON).until(() -> pool.getHikariPoolMXBean().getIdleConnections() >= 2);
+        return pool;
     }
 
     private String withOptions(String options) {

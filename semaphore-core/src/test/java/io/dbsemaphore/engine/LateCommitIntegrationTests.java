@@ -27,6 +27,7 @@ import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -153,8 +154,7 @@ class LateCommitIntegrationTests {
 
         Awaitility.await()
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(rows.states(request.externalId().orElseThrow()))
-                        .containsExactly("RELEASED"));
+                .until(() -> rows.states(request.externalId().orElseThrow()), List.of("RELEASED")::equals);
         rows.assertNothingHeld(request.permits().keySet());
         assertNeverGrantedAnew(request);
     }
@@ -172,8 +172,7 @@ class LateCommitIntegrationTests {
 
         Awaitility.await()
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(rows.states(request.externalId().orElseThrow()))
-                        .containsExactly("RELEASED"));
+                .until(() -> rows.states(request.externalId().orElseThrow()), List.of("RELEASED")::equals);
         assertNeverGrantedAnew(request);
     }
 
@@ -199,9 +198,7 @@ class LateCommitIntegrationTests {
         Duration delay = Duration.ofNanos(System.nanoTime() - begun);
 
         network.arrive();
-        Awaitility.await()
-                .atMost(SOON)
-                .untilAsserted(() -> assertThat(rows.states(externalId)).containsExactly("RELEASED"));
+        Awaitility.await().atMost(SOON).until(() -> rows.states(externalId), List.of("RELEASED")::equals);
         assertNeverGrantedAnew(undone);
         Measurement.check(() -> assertThat(delay).isLessThan(FREE));
     }

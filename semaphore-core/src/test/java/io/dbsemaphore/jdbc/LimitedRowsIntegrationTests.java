@@ -1,6 +1,7 @@
 package io.dbsemaphore.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -8,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.engine.UnsupportedDatabaseException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.LimitedRows;
@@ -84,7 +86,7 @@ class LimitedRowsIntegrationTests {
 
     @Test
     void liftsTheLimitOfStatements() {
-        try (Node node = new Node(new LimitedRows(schema.newPool(3), false), TestSettings.defaults())) {
+        try (Node node = new Node(new LimitedRows(schema.newPool(3)), TestSettings.defaults())) {
             assertCapacityKept(node);
         }
     }
@@ -121,6 +123,15 @@ class LimitedRowsIntegrationTests {
         assertThat(held(free)).isEqualTo(5);
         again.release();
         assertThat(held(free)).isZero();
+    }
+
+    @Test
+    void refusesToStartWhereResultsAreCut() {
+        LimitedRows host = new LimitedRows(schema.newPool(3)).always();
+
+        assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                .isThrownBy(() -> new Node(host, TestSettings.defaults()).close())
+                .withMessageContaining("Expected: all rows of a result");
     }
 
     /** Two of three permits, all of whose rows no query returns. */
@@ -203,10 +214,11 @@ class LimitedRowsIntegrationTests {
         return held == null ? 0 : held;
     }
 
-    /** A node on a data source that limits its statements whenever they are executed. */
+    /** A node on a data source that has limited its statements whenever they are executed, since the start. */
     private static Node limited() {
-        return new Node(
-                new LimitedRows(schema.newPool(3), true),
-                TestSettings.defaults().with(MaintenanceSettings.ENABLED, false));
+        LimitedRows host = new LimitedRows(schema.newPool(3));
+        Node node = new Node(host, TestSettings.defaults().with(MaintenanceSettings.ENABLED, false));
+        host.always();
+        return node;
     }
 }

@@ -21,7 +21,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,6 +92,18 @@ class StraySessionIntegrationTests {
         assertThat(asked("select cast(@@session.timestamp as unsigned)")).startsWith("1000000000");
     }
 
+    /** It was stopped less than a second ago. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void runsAClockThatHasJustBeenStopped() throws SQLException {
+        String name = node.semaphore(1);
+        leave("set session timestamp = unix_timestamp(now(6)) - 0.8");
+        Instant before = node.admin().find(name).isPresent() ? clock() : Instant.MAX;
+
+        assertThat(node.semaphores().acquire(AcquireRequest.of(name)).acquiredAt())
+                .isAfterOrEqualTo(before);
+    }
+
     /** The clock of a session in which none was set goes on running. */
     @Test
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
@@ -132,6 +147,7 @@ class StraySessionIntegrationTests {
         pool = schema.newPool(config);
         node = new Node(pool, TestSettings.defaults());
         String name = node.semaphore(1);
+        String session = asked("select connection_id()");
         leave("set session autocommit = 1, transaction_isolation = 'REPEATABLE-READ'");
         String settings = "select concat(@@session.autocommit, ' ', @@session.transaction_isolation)";
         assertThat(asked(settings)).isEqualTo("1 REPEATABLE-READ");
@@ -140,6 +156,12 @@ class StraySessionIntegrationTests {
         CompletableFuture<PermitGrant> acquire =
                 CompletableFuture.supplyAsync(() -> node.semaphores().acquire(AcquireRequest.of(name)));
         commit.awaitReached(Duration.ofSeconds(20));
+        assertThat(schema.jdbc()
+                        .queryForObject(
+                                "select trx_isolation_level from information_schema.innodb_trx where trx_mysql_thread_id = ?",
+                                String.class,
+                                session))
+                .isEqualTo("READ COMMITTED");
         // what is not committed is not seen
         assertThat(schema.jdbc().queryForObject("select count(*) from permit", Integer.class))
                 .isZero();
@@ -188,6 +210,11 @@ class StraySessionIntegrationTests {
             schema.jdbc().execute("drop owned by " + role);
             schema.jdbc().execute("drop role " + role);
         }
+    }
+
+    private Instant clock() {
+        return Objects.requireNonNull(schema.jdbc().queryForObject("select utc_timestamp(6)", LocalDateTime.class))
+                .toInstant(ZoneOffset.UTC);
     }
 
     private String tenant() {

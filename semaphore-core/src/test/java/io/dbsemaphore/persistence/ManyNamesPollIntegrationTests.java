@@ -28,7 +28,7 @@ class ManyNamesPollIntegrationTests {
 
     private static final int SOME = 200;
     private static final int MANY = 4_000;
-    private static final LocalQueues QUEUES = new LocalQueues(0, "test", name -> false);
+    private static final LocalQueues QUEUES = new LocalQueues(() -> 0, "test", name -> false);
 
     private final Schema schema = TestDatabase.create().migrate();
     private final HikariDataSource pool = schema.newPool(3);

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 class OldSnapshotIntegrationTests {
 
     private static final int REPETITIONS = 30;
-    private static final LocalQueues QUEUES = new LocalQueues(0, "test", name -> false);
+    private static final LocalQueues QUEUES = new LocalQueues(() -> 0, "test", name -> false);
 
     private final Schema schema = TestDatabase.create().migrate();
     private final HikariDataSource pool = schema.newPool(3);

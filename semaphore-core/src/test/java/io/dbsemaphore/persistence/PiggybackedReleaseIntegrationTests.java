@@ -136,7 +136,7 @@ class PiggybackedReleaseIntegrationTests {
     }
 
     private BatchResult grant(AcquireState acquire, SortedMap<Long, List<Long>> releases) {
-        LocalQueues queues = new LocalQueues(0, "test", name -> false);
+        LocalQueues queues = new LocalQueues(() -> 0, "test", name -> false);
         return persistence.batches().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
     }
 

@@ -210,7 +210,7 @@ class RowLockIntegrationTests {
 
         /** Acquires, in one transaction that waits for locked rows, or skips them. */
         StoredGrant acquire(boolean awaited) {
-            return acquire(awaited, new LocalQueues(0, "", name -> false));
+            return acquire(awaited, new LocalQueues(() -> 0, "", name -> false));
         }
 
         private StoredGrant acquire(boolean awaited, LocalQueues local) {
@@ -229,8 +229,9 @@ class RowLockIntegrationTests {
         void acquireWhileOneWaits() {
             LocalQueue queue =
                     new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), 1, false, false)), 1);
+            long instance = System.nanoTime();
             StoredGrant unused =
-                    acquire(true, new LocalQueues(System.nanoTime(), "owner", "first"::equals, Map.of("first", queue)));
+                    acquire(true, new LocalQueues(() -> instance, "owner", "first"::equals, Map.of("first", queue)));
         }
 
         List<Sent> locks() {

@@ -101,7 +101,7 @@ class StatementPlansIntegrationTests {
                 .mapToObj(i -> new AcquireState(new AcquireCommand(
                         UUID.randomUUID().toString(), false, true, Map.of("s" + i, 1), false, null, "test", null)))
                 .toList();
-        LocalQueues queues = new LocalQueues(0, "test", name -> false);
+        LocalQueues queues = new LocalQueues(() -> 0, "test", name -> false);
         BatchResult result = persistence
                 .transactions()
                 .batches()

@@ -1,5 +1,6 @@
 package io.dbsemaphore.testing;
 
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -108,8 +109,11 @@ public final class ChildJvm implements AutoCloseable {
                     }
                 }
                 long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-                if (outputEnded || left <= 0) {
-                    throw failure("has not said \"" + prefix + "\"" + (outputEnded ? "" : " within " + timeout));
+                if (outputEnded) {
+                    throw failure("has not said \"" + prefix + "\"");
+                }
+                if (left <= 0) {
+                    throw Measurement.late(message("has not said \"" + prefix + "\" within " + timeout));
                 }
                 waitForOutput(left);
             }
@@ -249,8 +253,12 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     private AssertionError failure(String what) {
+        return new AssertionError(message(what));
+    }
+
+    private String message(String what) {
         String said = output().stream().map(line -> "[" + name + "] " + line).collect(Collectors.joining("\n"));
-        return new AssertionError("%s (pid %d, %s) %s. It said:%n%s"
-                .formatted(name, pid(), process.isAlive() ? "running" : "exit " + process.exitValue(), what, said));
+        return "%s (pid %d, %s) %s. It said:%n%s"
+                .formatted(name, pid(), process.isAlive() ? "running" : "exit " + process.exitValue(), what, said);
     }
 }

@@ -2,6 +2,7 @@ package io.dbsemaphore.testing;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,7 +107,7 @@ public final class Concurrently {
         if (!late.isEmpty()) {
             String where = late.stream().map(Concurrently::describe).collect(Collectors.joining("\n"));
             late.forEach(Thread::interrupt);
-            throw new AssertionError(
+            throw Measurement.late(
                     "%d of %d tasks are not done after %s:%n%s".formatted(late.size(), tasks.size(), deadline, where));
         }
         return results(runs);

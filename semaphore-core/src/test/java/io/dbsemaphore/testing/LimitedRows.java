@@ -13,16 +13,17 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** A data source that limits the rows of each result to one, as some applications do to protect themselves. */
 public final class LimitedRows extends DelegatingDataSource {
 
-    private final boolean always;
+    private volatile boolean always;
 
-    /**
-     * Limits the rows of another data source.
-     *
-     * @param always whether a limit is set whenever a statement is executed; otherwise when it is made, so that it can be lifted
-     */
-    public LimitedRows(DataSource target, boolean always) {
+    /** Limits the rows of another data source. A limit is set when a statement is made, so that it can be lifted. */
+    public LimitedRows(DataSource target) {
         super(target);
-        this.always = always;
+    }
+
+    /** From now on, sets the limit whenever a statement is executed. */
+    public LimitedRows always() {
+        always = true;
+        return this;
     }
 
     @Override

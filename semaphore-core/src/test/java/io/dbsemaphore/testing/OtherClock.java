@@ -37,7 +37,7 @@ public final class OtherClock extends DelegatingDataSource {
         return type.cast(Proxy.newProxyInstance(
                 OtherClock.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     if (target instanceof Statement && arguments != null && arguments[0] instanceof String sql) {
-                        arguments[0] = sql.replace("timestamp = 0", time);
+                        arguments[0] = sql.replaceAll("timestamp = (0|DEFAULT)", time);
                     }
                     try {
                         Object result = method.invoke(target, arguments);

@@ -1,5 +1,6 @@
 package io.dbsemaphore.testing;
 
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -254,7 +255,7 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
         public void awaitReached(Duration timeout) {
             try {
                 if (!reached.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-                    throw new AssertionError("No thread has come to \"" + where + "\" within " + timeout);
+                    throw Measurement.late("No thread has come to \"" + where + "\" within " + timeout);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

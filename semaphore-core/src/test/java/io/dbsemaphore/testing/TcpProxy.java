@@ -1,5 +1,6 @@
 package io.dbsemaphore.testing;
 
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -144,7 +145,7 @@ public final class TcpProxy implements AutoCloseable {
         }
         try {
             if (!fault.done.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-                throw new AssertionError("%s has not struck within %s; statements were %s"
+                throw Measurement.late("%s has not struck within %s; statements were %s"
                         .formatted(fault.fault, timeout, statements()));
             }
         } catch (InterruptedException e) {

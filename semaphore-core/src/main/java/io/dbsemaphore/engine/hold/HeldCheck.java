@@ -121,7 +121,9 @@ public final class HeldCheck {
             }
             return state;
         } catch (DataAccessException failure) {
-            if (SqlErrors.isReadOnly(failure) || SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
+            if (SqlErrors.isReadOnly(failure)
+                    || SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)
+                    || SqlErrors.is(failure, SqlErrorKind.MISSING_SCHEMA)) {
                 throw (RuntimeException)
                         elsewhere(externalId, SqlErrors.isReadOnly(failure) ? READ_ONLY : WITHOUT_TABLES)
                                 .initCause(failure);

@@ -487,8 +487,8 @@ public final class KeepAlive implements AutoCloseable {
     private void report(GrantHandle lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
         if (!expired || scheduled == null) {
             log.warn(
-                    "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"
-                            + " its work is no longer limited by them",
+                    "{} was lost: it was not renewed in time, was released by force, or remains with a copy of this process. Others"
+                            + " may have been granted its permits; its work is no longer limited by them",
                     lost,
                     scheduled == null ? null : scheduled.state.acquiredAt());
         } else if (scheduled.isKeptAlive()) {

@@ -95,7 +95,7 @@ public final class TransactionFailures {
             case SESSION_ENDED, EXHAUSTED -> new DataAccessResourceFailureException(message, error);
             case TIMEOUT -> new QueryTimeoutException(message, error);
             case DENIED -> new PermissionDeniedDataAccessException(message, error);
-            case MISSING_TABLE, MISSING_COLUMN, STATEMENT_BINLOG ->
+            case MISSING_TABLE, MISSING_SCHEMA, MISSING_COLUMN, STATEMENT_BINLOG ->
                 new InvalidDataAccessResourceUsageException(message, error);
         };
     }

@@ -76,7 +76,7 @@ class GroupCommitIntegrationTests {
                         background,
                         new ListenerNotifier(List::of),
                         observer,
-                        new LocalQueues(1, "test", each -> false),
+                        new LocalQueues(() -> 1, "test", each -> false),
                         threads,
                         scheduler,
                         connections.threads(),

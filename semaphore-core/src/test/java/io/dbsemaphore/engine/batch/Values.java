@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 final class Values {
 
     /** This instance, whose callers are served in the order of all instances. */
-    static final LocalQueues FAIR = new LocalQueues(1, "test", name -> true);
+    static final LocalQueues FAIR = new LocalQueues(() -> 1, "test", name -> true);
 
     static final LocalDateTime NOW = LocalDateTime.of(2030, 1, 1, 0, 0);
 

@@ -69,8 +69,9 @@ class MixedFairnessIntegrationTests {
             }
         });
 
-        assertThat(inUse.peak()).isEqualTo(CAPACITY);
+        assertThat(inUse.peak()).isLessThanOrEqualTo(CAPACITY);
         Measurement.check(() -> {
+            assertThat(inUse.peak()).isEqualTo(CAPACITY);
             assertThat(grants.get(0))
                     .as("grants of the fair instance: %s", grants)
                     .isGreaterThanOrEqualTo(THREADS);

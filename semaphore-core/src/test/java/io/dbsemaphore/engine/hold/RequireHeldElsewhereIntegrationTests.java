@@ -93,6 +93,26 @@ class RequireHeldElsewhereIntegrationTests {
         assertThat(grant.isHeld()).isTrue();
     }
 
+    /** As in a session of another server. */
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+    void isRefusedOnAServerWithoutTheDatabase() {
+        Schema dropped = TestDatabase.create().migrate();
+        try (Node alone = Node.on(dropped)) {
+            PermitGrant held = alone.semaphores().acquire(AcquireRequest.of(alone.semaphore(1)));
+
+            assertThatExceptionOfType(IllegalTransactionStateException.class)
+                    .isThrownBy(() -> alone.transaction().executeWithoutResult(status -> {
+                        schema.jdbc().execute("drop database " + dropped.name());
+                        alone.semaphores().requireHeld(held);
+                    }))
+                    .withMessageContainingAll("without the tables", "DataSource of the semaphores");
+        } finally {
+            schema.jdbc().execute("create database if not exists " + dropped.name());
+            dropped.close();
+        }
+    }
+
     /** It would let a transaction commit whose permit somebody else has. */
     @Test
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})

@@ -13,6 +13,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -207,8 +208,9 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
             grant.renew(Duration.ofMinutes(1));
         });
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(WITHOUT_WAITING);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
         assertThat(cluster.held(shared)).isEqualTo(3);
+        Measurement.check(() -> assertThat(took).isLessThan(WITHOUT_WAITING));
     }
 
     /** There a plain read locks what it reads, on MySQL and MariaDB. */
@@ -225,7 +227,8 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
             other.semaphores().acquire(AcquireRequest.of(shared)).release();
         });
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(WITHOUT_WAITING);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        Measurement.check(() -> assertThat(took).isLessThan(WITHOUT_WAITING));
     }
 
     @Test
@@ -239,9 +242,10 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
             assertThat(other.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
         });
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(WITHOUT_WAITING);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
         assertThat(other.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
         assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> requireHeldInTransaction(grant));
+        Measurement.check(() -> assertThat(took).isLessThan(WITHOUT_WAITING));
     }
 
     @Test
@@ -261,8 +265,9 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
             assertThat(other.semaphores().tryAcquire(AcquireRequest.of(shared))).isEmpty();
         });
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(WITHOUT_WAITING);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
         assertThat(node.semaphores().find(checked.externalId())).isPresent();
+        Measurement.check(() -> assertThat(took).isLessThan(WITHOUT_WAITING));
     }
 
     /** MariaDB from 11.6 on refuses to lock, at {@code REPEATABLE READ}, what has changed since the snapshot. */

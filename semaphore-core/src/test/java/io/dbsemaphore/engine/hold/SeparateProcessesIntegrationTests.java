@@ -45,20 +45,25 @@ class SeparateProcessesIntegrationTests {
                     .map(process -> process.awaitLine("HAMMERED", START).split(" "))
                     .toList();
 
-            assertThat(results)
-                    .as("grants and peaks of the processes")
-                    .allSatisfy(result ->
-                            assertThat(Integer.parseInt(result[1])).as("grants").isPositive());
-            assertThat(results.stream()
-                            .mapToInt(result -> Integer.parseInt(result[2]))
-                            .max()
-                            .orElseThrow())
-                    .as("the most that a holder has seen")
-                    .isBetween(2, CAPACITY);
+            int seenByHolders = results.stream()
+                    .mapToInt(result -> Integer.parseInt(result[2]))
+                    .max()
+                    .orElseThrow();
+            assertThat(seenByHolders).as("the most that a holder has seen").isLessThanOrEqualTo(CAPACITY);
             Peaks seen = seenFromOutside.get(START.toSeconds(), TimeUnit.SECONDS);
-            assertThat(seen.held()).as("the most that were held").isBetween(2, CAPACITY);
-            assertThat(seen.inside()).as("the most that were inside").isBetween(1, CAPACITY);
+            assertThat(seen.held()).as("the most that were held").isLessThanOrEqualTo(CAPACITY);
+            assertThat(seen.inside()).as("the most that were inside").isLessThanOrEqualTo(CAPACITY);
             new SemaphoreRows(schema).assertNothingHeld(List.of(name));
+            Measurement.check(() -> {
+                assertThat(results)
+                        .as("grants and peaks of the processes")
+                        .allSatisfy(result -> assertThat(Integer.parseInt(result[1]))
+                                .as("grants")
+                                .isPositive());
+                assertThat(seenByHolders).as("the most that a holder has seen").isGreaterThan(1);
+                assertThat(seen.held()).as("the most that were held").isGreaterThan(1);
+                assertThat(seen.inside()).as("the most that were inside").isPositive();
+            });
         } finally {
             processes.forEach(ChildJvm::close);
         }

@@ -301,7 +301,8 @@ class QuotaIntegrationTests extends ReuseFixture {
 
         Concurrently.get(busy);
         assertThat(inUse.peak()).isLessThanOrEqualTo(8);
-        assertThat(afterwards.peak()).isBetween(1, 2);
+        assertThat(afterwards.peak()).isLessThanOrEqualTo(2);
+        Measurement.check(() -> assertThat(afterwards.peak()).isPositive());
     }
 
     @Test

@@ -77,7 +77,9 @@ class ReuseProcessesIntegrationTests {
                 .map(process -> process.awaitLine("WORKED", START).split(" "))
                 .toList();
 
-        assertThat(atWork.peak()).as("the most at work at once").isBetween(2, 3);
+        int peak = atWork.peak();
+        assertThat(peak).as("the most at work at once").isLessThanOrEqualTo(3);
+        Measurement.check(() -> assertThat(peak).as("the most at work at once").isGreaterThan(1));
         Measurement.check(() -> assertThat(results)
                 .as("reuses of each process, within a tenth of a second each")
                 .allSatisfy(result -> assertThat(Integer.parseInt(result[2])).isPositive()));
@@ -117,7 +119,9 @@ class ReuseProcessesIntegrationTests {
         long before = all.uses();
 
         Duration longest = length.plusSeconds(60); // a busy machine needs longer until it has used and refused enough
-        for (int attack = 0; isBefore(begun, length) || !usedEnough(all) && isBefore(begun, longest); attack++) {
+        for (int attack = 0;
+                isBefore(begun, length) || !usedEnough(all, capacity) && isBefore(begun, longest);
+                attack++) {
             Thread.sleep(random.nextInt(500, 2500));
             int slot = random.nextInt(slots.size());
             ChildJvm attacked = hammering.get(slot);
@@ -153,16 +157,16 @@ class ReuseProcessesIntegrationTests {
                 "most at work", String.valueOf(all.peak())));
         assertThat(all.peak())
                 .as("the most at work at once, of %,d acquires", all.uses())
-                .isEqualTo(capacity);
-        assertThat(usedEnough(all))
+                .isLessThanOrEqualTo(capacity);
+        Measurement.check(() -> assertThat(usedEnough(all, capacity))
                 .as(
-                        "%,d acquires, %,d refusals, %,d uses with all three processes at work are enough",
-                        all.uses(), all.refusals(), all.countedInThreeSlots())
-                .isTrue();
+                        "%,d acquires, %,d refusals, %,d uses with all three processes at work, %d at work at most are enough",
+                        all.uses(), all.refusals(), all.countedInThreeSlots(), all.peak())
+                .isTrue());
     }
 
-    private static boolean usedEnough(SharedCounter all) {
-        return all.uses() > 100_000 && all.refusals() > 100 && all.countedInThreeSlots() > 100;
+    private static boolean usedEnough(SharedCounter all, int peak) {
+        return all.peak() >= peak && all.uses() > 100_000 && all.refusals() > 100 && all.countedInThreeSlots() > 100;
     }
 
     private static boolean isBefore(long begun, Duration length) {
@@ -225,9 +229,9 @@ class ReuseProcessesIntegrationTests {
         }
 
         assertMovesWithinTheReuseTimeAndAPoll(three);
-        assertThat(new SharedCounter(file, 0).peak())
-                .as("the most at work at once")
-                .isBetween(6, 8);
+        int peak = new SharedCounter(file, 0).peak();
+        assertThat(peak).as("the most at work at once").isLessThanOrEqualTo(8);
+        Measurement.check(() -> assertThat(peak).as("the most at work at once").isGreaterThanOrEqualTo(6));
     }
 
     /** A permit that is idle in one process is in use in another after the reuse time and a poll at the latest. */
@@ -235,9 +239,9 @@ class ReuseProcessesIntegrationTests {
         List<String[]> results = processes.stream()
                 .map(process -> process.awaitLine("DEMANDED", START).split(" "))
                 .toList();
-        assertThat(results)
+        Measurement.check(() -> assertThat(results)
                 .allSatisfy(result ->
-                        assertThat(Integer.parseInt(result[1])).as("uses").isGreaterThan(100));
+                        assertThat(Integer.parseInt(result[1])).as("uses").isGreaterThan(100)));
         Measurement.check(() -> assertThat(results)
                 .allSatisfy(result -> assertThat(Integer.parseInt(result[2]))
                         .as("milliseconds until a caller had its permit")
@@ -264,9 +268,9 @@ class ReuseProcessesIntegrationTests {
         try (PermitGrant grant = acquire()) {
             Duration delay = Duration.ofNanos(System.nanoTime() - killed);
             assertThat(grant.isHeld()).isTrue();
-            assertThat(delay)
+            Measurement.check(() -> assertThat(delay)
                     .as("until a reused permit of a killed process was taken")
-                    .isLessThan(ReusingProcess.INSTANCE_TIMEOUT.plusSeconds(6));
+                    .isLessThan(ReusingProcess.INSTANCE_TIMEOUT.plusSeconds(6)));
         }
     }
 

@@ -18,6 +18,11 @@ public final class Measurement {
         }
     }
 
+    /** An error for what did not happen in time: the test is run again, unlike one whose assertion has failed. */
+    public static AssertionError late(String what) {
+        return new MissedBarError(what);
+    }
+
     /** Whether a test has failed since its measurement missed its bar. */
     public static boolean isMissedBar(Throwable failure) {
         return failure instanceof MissedBarError;
@@ -27,6 +32,10 @@ public final class Measurement {
     static final class MissedBarError extends AssertionError {
 
         private static final long serialVersionUID = 1;
+
+        MissedBarError(String what) {
+            super(what);
+        }
 
         MissedBarError(AssertionError missed) {
             super(missed.getMessage(), missed);

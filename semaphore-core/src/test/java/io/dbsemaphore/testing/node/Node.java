@@ -61,8 +61,7 @@ public final class Node implements AutoCloseable {
         this.ownPool = ownPool;
         List<SemaphoreListener> listeners =
                 Stream.concat(Stream.of(first), Stream.of(events)).toList();
-        connections =
-                new BorrowedConnections(TestSettings.limitsRows() ? new LimitedRows(dataSource, false) : dataSource);
+        connections = new BorrowedConnections(TestSettings.limitsRows() ? new LimitedRows(dataSource) : dataSource);
         gate = new StatementGate(connections);
         engine = new SemaphoreEngine(gate, settings, () -> listeners, () -> judges);
         semaphores = new SemaphoreTemplate(engine.permitManager());

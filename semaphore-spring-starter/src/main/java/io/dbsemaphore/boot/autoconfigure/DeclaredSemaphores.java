@@ -50,10 +50,10 @@ final class DeclaredSemaphores {
         this.owner = owner;
     }
 
-    /** Settles what the patterns have created, and then creates the semaphores: a declared capacity counts for a name that a pattern matches. */
+    /** Creates the semaphores, and settles what the patterns have created, to which a declared semaphore no longer belongs. */
     void open(SemaphoreAdmin admin) {
-        properties.patterns().forEach((pattern, declared) -> settleKeys(admin, pattern, declared.capacity()));
         createBy(admin);
+        properties.patterns().forEach((pattern, declared) -> settleKeys(admin, pattern, declared.capacity()));
     }
 
     /**
@@ -120,8 +120,8 @@ final class DeclaredSemaphores {
         SemaphoreAdmin.OtherCapacities others = admin.otherCapacities(pattern, configured);
         if (others.count() > 0) {
             log.warn(
-                    "{} semaphore(s) of the pattern '{}' keep their capacity, which differs from the configured {}, such as {}: the"
-                            + " configuration was changed after the pattern had created them. Change them with"
+                    "{} semaphore(s) of the pattern '{}' keep their capacity, which differs from the configured {}, such as {}:"
+                            + " they were changed at run time, or the configuration was changed later. Change them with"
                             + " SemaphoreAdmin.setCapacityOfPattern, or set semaphore.capacity-at-start=apply",
                     others.count(),
                     pattern,

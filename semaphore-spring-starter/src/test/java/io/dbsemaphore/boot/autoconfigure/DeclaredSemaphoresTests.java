@@ -178,6 +178,9 @@ class DeclaredSemaphoresTests {
                     SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
                     assertThat(capacity(admin, "tenant:1")).isEqualTo(7);
                     assertThat(capacity(admin, "tenant:2")).isEqualTo(5);
+                    assertThat(admin.capacityHistory("tenant:2"))
+                            .extracting(CapacityChange::from, CapacityChange::to)
+                            .containsExactly(tuple(2, 5)); // that of the pattern was never applied
                 });
         assertThat(output).doesNotContain("keep their capacity");
     }

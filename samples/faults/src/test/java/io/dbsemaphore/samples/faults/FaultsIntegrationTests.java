@@ -11,6 +11,7 @@ import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.Findings;
 import io.dbsemaphore.samples.faults.report.Report;
 import io.dbsemaphore.testing.FaultSuite;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.rerun.Promise;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,13 +60,15 @@ class FaultsIntegrationTests {
                 "--output=" + directory);
         assertThat(report.markdown()).as("report").contains("Passed.");
         assertThat(report.isPassed()).isTrue();
-        assertThat(report.figures().count(Event.Kind.KILLED))
-                .as("killed clients")
-                .isPositive();
-        assertThat(report.figures().faults()).containsKey("server-killed");
-        assertThat(report.figures().written()).as("protected writes").isPositive();
-        assertThat(report.commits()).as("replayed commits").isPositive();
         assertThat(Files.readString(directory.resolve("report.xml"))).contains("failures=\"0\"");
+        Measurement.check(() -> {
+            assertThat(report.figures().count(Event.Kind.KILLED))
+                    .as("killed clients")
+                    .isPositive();
+            assertThat(report.figures().faults()).containsKey("server-killed");
+            assertThat(report.figures().written()).as("protected writes").isPositive();
+            assertThat(report.commits()).as("replayed commits").isPositive();
+        });
     }
 
     /** As while a fleet is rolled over. */
