@@ -28,7 +28,7 @@ class DocumentedWarningsTests {
     @Test
     void eachWarningIsDocumentedAsItIsLogged() throws IOException {
         Set<String> logged = new TreeSet<>();
-        for (String module : new String[] {"semaphore-core", "semaphore-spring-starter"}) {
+        for (String module : new String[] {"semaphore-core", "semaphore-spring-starter", "semaphore-adapters"}) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
                 files.filter(file -> file.toString().endsWith(".java")).forEach(file -> addWarnings(file, logged));
             }

@@ -14,7 +14,6 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.jdbc.DatabaseUrl;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.OutermostClass;
@@ -34,16 +33,12 @@ class ArchitectureTests {
     private static final String STARTER = "io.dbsemaphore.boot";
     private static final String ACTUATE = STARTER + ".actuate";
     private static final String AUTOCONFIGURE = STARTER + ".autoconfigure";
-    private static final String INTEGRATION = STARTER + ".integration";
     private static final String METRICS = STARTER + ".metrics";
-    private static final String MUTEX = STARTER + ".mutex";
-    private static final String SHEDLOCK = STARTER + ".shedlock";
     private static final String WEB = STARTER + ".web";
 
     private static final DescribedPredicate<JavaClass> NOTHING_INTERNAL = DescribedPredicate.alwaysFalse();
     private static final DescribedPredicate<JavaClass> ERRORS = belongToAnyOf(SqlErrors.class, DatabaseUrl.class);
     private static final DescribedPredicate<JavaClass> THREADS = belongToAnyOf(DaemonThreads.class);
-    private static final DescribedPredicate<JavaClass> HANDLES = belongToAnyOf(GrantHandle.class);
 
     private static final JavaClasses LIBRARY = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -52,12 +47,12 @@ class ArchitectureTests {
     @Test
     void looksAtEveryPackage() {
         assertThat(LIBRARY.stream().map(JavaClass::getPackageName).distinct())
-                .containsExactlyInAnyOrder(ACTUATE, AUTOCONFIGURE, INTEGRATION, METRICS, MUTEX, SHEDLOCK, WEB);
+                .containsExactlyInAnyOrder(ACTUATE, AUTOCONFIGURE, METRICS, WEB);
     }
 
     @Test
     void autoConfigurationDependsOnThePublicApiAndOnTheMeaningOfErrors() {
-        mayDependOnlyOn(AUTOCONFIGURE, ERRORS, CONTRACT, ANNOTATION, AOP, CONFIG, ENGINE, MUTEX);
+        mayDependOnlyOn(AUTOCONFIGURE, ERRORS, CONTRACT, ANNOTATION, AOP, CONFIG, ENGINE);
     }
 
     @Test
@@ -73,13 +68,6 @@ class ArchitectureTests {
     @Test
     void theAnswerToARefusedRequestDependsOnThePublicApi() {
         mayDependOnlyOn(WEB, NOTHING_INTERNAL, CONTRACT, AUTOCONFIGURE);
-    }
-
-    @Test
-    void theAdaptersDependOnThePublicApiAndOnMutex() {
-        mayDependOnlyOn(INTEGRATION, NOTHING_INTERNAL, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
-        mayDependOnlyOn(SHEDLOCK, HANDLES, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
-        mayDependOnlyOn(MUTEX, NOTHING_INTERNAL, CONTRACT);
     }
 
     @Test

@@ -5,7 +5,6 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
-import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.OwnerLiveness;
@@ -128,21 +127,17 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SemaphoreSettings semaphoreSettings(
-            SemaphoreProperties properties, Environment environment, ObjectProvider<MutexRequests> mutexes) {
-        SemaphoreSettings settings = SemaphoreConfigurationException.explaining(
-                () -> properties.toSettings(environment, InstanceOwner.of(environment)));
-        for (MutexRequests mutex : mutexes) {
-            if (mutex.ttl().compareTo(settings.get(SemaphoreSettings.MAX_TTL)) > 0) {
-                throw new SemaphoreConfigurationException(
-                        "semaphore.adapters.spring-integration.ttl must be at most %s, but is %s: each lock without a TTL of its own would be refused."
-                                .formatted(settings.get(SemaphoreSettings.MAX_TTL), mutex.ttl()),
-                        "Lower it, or raise semaphore.max-ttl.");
+            SemaphoreProperties properties,
+            Environment environment,
+            ObjectProvider<SemaphoreSettingsCustomizer> customizers) {
+        return SemaphoreConfigurationException.explaining(() -> {
+            SemaphoreSettings settings = properties.toSettings(environment, InstanceOwner.of(environment));
+            for (SemaphoreSettingsCustomizer customizer :
+                    customizers.orderedStream().toList()) {
+                settings = customizer.customize(settings);
             }
-            if (!settings.get(SemaphoreSettings.PATTERNS).containsKey(mutex.pattern())) {
-                settings = settings.withPattern(mutex.pattern(), 1);
-            }
-        }
-        return settings;
+            return settings;
+        });
     }
 
     @Bean

@@ -5,7 +5,7 @@
  * <p>It does not affect the application's own configuration: no JPA type becomes a bean, Liquibase runs only if enabled,
  * and each bean backs off if the application defines its own.
  *
- * <p>Public API. Depends on {@code semaphore-core}, {@code boot.mutex} and Spring Boot, and optionally on Liquibase.
+ * <p>Public API. Depends on {@code semaphore-core} and Spring Boot, and optionally on Liquibase.
  */
 @NullMarked
 package io.dbsemaphore.boot.autoconfigure;

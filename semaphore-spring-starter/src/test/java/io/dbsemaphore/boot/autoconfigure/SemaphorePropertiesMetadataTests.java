@@ -20,10 +20,6 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
 
     private static final String ALL = """
             management.endpoint.semaphores.access management.endpoint.semaphores.cache.time-to-live
-            semaphore.adapters.shedlock.enabled semaphore.adapters.shedlock.prefix
-            semaphore.adapters.spring-integration.cache-capacity semaphore.adapters.spring-integration.enabled
-            semaphore.adapters.spring-integration.keep-alive semaphore.adapters.spring-integration.prefix
-            semaphore.adapters.spring-integration.ttl
             semaphore.aop.allow-unknown-names semaphore.aop.order
             semaphore.endpoint.anonymous-write-enabled
             semaphore.endpoint.force-release-enabled semaphore.endpoint.page-enabled

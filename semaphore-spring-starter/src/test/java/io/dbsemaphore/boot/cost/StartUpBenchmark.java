@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 public final class StartUpBenchmark {
 
     private static final String NEVER =
-            "liquibase|flyway|spring-security|testcontainers|mockito|byte-buddy-agent|hsqldb|spring-integration|shedlock|webflux";
+            "liquibase|flyway|spring-security|testcontainers|mockito|byte-buddy-agent|hsqldb|webflux";
     private static final Pattern THE_LIBRARY =
             Pattern.compile("(semaphore-core|semaphore-spring-starter)/target/(fast/main|classes)");
     private static final String[] COLUMNS = {

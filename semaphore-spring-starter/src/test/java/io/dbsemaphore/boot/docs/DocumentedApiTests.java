@@ -9,6 +9,7 @@ import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.testing.Documents;
 import java.io.IOException;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;

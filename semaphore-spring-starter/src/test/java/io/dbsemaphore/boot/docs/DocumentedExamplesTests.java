@@ -3,22 +3,16 @@ package io.dbsemaphore.boot.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.autoconfigure.BoundSemaphores;
+import io.dbsemaphore.testing.Documents;
+import io.dbsemaphore.testing.ExampleCompiler;
 import java.io.IOException;
 import java.io.StringReader;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.tools.Diagnostic;
-import javax.tools.DiagnosticCollector;
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,19 +25,17 @@ import org.springframework.core.io.ClassPathResource;
 /** What is to be copied from the documents compiles, and is bound as it reads. */
 class DocumentedExamplesTests {
 
-    private static final Pattern CLASS = Pattern.compile("^(?:public )?class (\\w+)", Pattern.MULTILINE);
-
     @TempDir
     Path output;
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "docs/reference.md", "docs/adapters.md"})
-    void compiles(String document) throws IOException {
-        List<String> examples = Documents.blocks(document, "java");
+    @ValueSource(strings = {"README.md", "docs/reference.md"})
+    void compiles(String document) {
+        ExampleCompiler compiler = new ExampleCompiler(output);
 
-        assertThat(examples)
+        assertThat(Documents.blocks(document, "java"))
                 .isNotEmpty()
-                .allSatisfy(example -> assertThat(errors(example)).isEmpty());
+                .allSatisfy(example -> assertThat(compiler.errors(example)).isEmpty());
     }
 
     @Test
@@ -79,31 +71,6 @@ class DocumentedExamplesTests {
 
         assertThat(include.find()).isTrue();
         assertThat(new ClassPathResource(include.group(1)).exists()).isTrue();
-    }
-
-    private List<String> errors(String example) {
-        Matcher name = CLASS.matcher(example);
-        String type = name.find() ? name.group(1) : "OnlyImports";
-        URI uri = URI.create("string:///" + type + ".java");
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
-        compiler.getTask(
-                        null,
-                        null,
-                        diagnostics,
-                        List.of("-proc:none", "-parameters", "-d", output.toString()),
-                        null,
-                        List.of(new SimpleJavaFileObject(uri, JavaFileObject.Kind.SOURCE) {
-                            @Override
-                            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                                return example;
-                            }
-                        }))
-                .call();
-        return diagnostics.getDiagnostics().stream()
-                .filter(diagnostic -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
-                .map(Object::toString)
-                .toList();
     }
 
     private static BoundSemaphores bindYaml(String document) throws IOException {

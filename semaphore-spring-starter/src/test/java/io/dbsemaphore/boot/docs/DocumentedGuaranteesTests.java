@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.Documents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ class DocumentedGuaranteesTests {
 
     @BeforeAll
     static void readTests() throws IOException {
-        for (String module : List.of("semaphore-core", "semaphore-spring-starter")) {
+        for (String module : List.of("semaphore-core", "semaphore-spring-starter", "semaphore-adapters")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src/test/java"))) {
                 for (Path file : files.filter(each -> each.toString().endsWith("Tests.java"))
                         .toList()) {

@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.Documents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +27,7 @@ class DocumentedStructureTests {
                 .map(found -> found.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> existing = new TreeSet<>();
-        for (String module : List.of("semaphore-core", "semaphore-spring-starter")) {
+        for (String module : List.of("semaphore-core", "semaphore-spring-starter", "semaphore-adapters")) {
             Path sources = Documents.ROOT.resolve(module).resolve("src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 files.filter(file -> file.endsWith("package-info.java"))
@@ -41,7 +42,8 @@ class DocumentedStructureTests {
     @Test
     void contributorsAreToldOfTypesThatExist() throws IOException {
         Set<String> sources = new TreeSet<>();
-        for (String directory : List.of("semaphore-core/src", "semaphore-spring-starter/src", "samples")) {
+        for (String directory :
+                List.of("semaphore-core/src", "semaphore-spring-starter/src", "semaphore-adapters/src", "samples")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(directory))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(file -> file.endsWith(".java") || file.endsWith(".kt"))

@@ -1,5 +1,5 @@
 /**
- * The documents of the repository, compared with the code: tables, examples, links and names of properties. Each test says
+ * The documents of the repository, compared with the code: tables, examples, guarantees and packages. Each test says
  * what to change, the document or the code.
  */
 @NullMarked

@@ -44,7 +44,7 @@ class PublishedPomTests {
     /** Maven writes them before it compiles. Who runs the tests otherwise has none. */
     @ParameterizedTest
     @EnabledIfSystemProperty(named = "published.poms", matches = "true")
-    @ValueSource(strings = {"semaphore-bom", "semaphore-core", "semaphore-spring-starter"})
+    @ValueSource(strings = {"semaphore-bom", "semaphore-core", "semaphore-spring-starter", "semaphore-adapters"})
     void areComplete(String module) throws IOException {
         Path pom = Path.of("").toAbsolutePath().resolveSibling(module).resolve("target/flattened-pom.xml");
         assumeThat(pom).as("The POM of a module that is built with this one").exists();

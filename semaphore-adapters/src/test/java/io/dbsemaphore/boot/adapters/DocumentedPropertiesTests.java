@@ -1,11 +1,12 @@
-package io.dbsemaphore.boot.docs;
+package io.dbsemaphore.boot.adapters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.testing.Documents;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -74,23 +75,20 @@ class DocumentedPropertiesTests {
         return property.equals("semaphore.semaphores") || property.equals("semaphore.patterns");
     }
 
-    /** The defaults by property, empty where there is none, from what the build makes for editors. */
+    /** The defaults by property, empty where there is none, from what the builds of the starter and of the adapters make for editors. */
     @SuppressWarnings("unchecked")
     private static Map<String, String> described() throws IOException {
-        URL classes = SemaphoreAutoConfiguration.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation();
-        String metadata = new UrlResource(classes)
-                .createRelative("META-INF/spring-configuration-metadata.json")
-                .getContentAsString(StandardCharsets.UTF_8);
         Map<String, String> described = new TreeMap<>();
-        for (Object each : (List<Object>)
-                JsonParserFactory.getJsonParser().parseMap(metadata).get("properties")) {
-            Map<String, Object> property = (Map<String, Object>) each;
-            String name = (String) property.get("name");
-            if (name.startsWith("semaphore.")) {
-                described.put(name, String.valueOf(property.getOrDefault("defaultValue", "")));
+        ClassLoader classPath = DocumentedPropertiesTests.class.getClassLoader();
+        for (URL file : Collections.list(classPath.getResources("META-INF/spring-configuration-metadata.json"))) {
+            String metadata = new UrlResource(file).getContentAsString(StandardCharsets.UTF_8);
+            for (Object each : (List<Object>)
+                    JsonParserFactory.getJsonParser().parseMap(metadata).get("properties")) {
+                Map<String, Object> property = (Map<String, Object>) each;
+                String name = (String) property.get("name");
+                if (name.startsWith("semaphore.")) {
+                    described.put(name, String.valueOf(property.getOrDefault("defaultValue", "")));
+                }
             }
         }
         return described;

@@ -4,6 +4,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -14,8 +15,7 @@ import java.util.HexFormat;
  * Makes the requests that use semaphores as mutexes, one semaphore for each key. Immutable.
  *
  * <p>A request asks for the whole capacity, so that there is one holder at most whatever the capacity is: an operator can
- * pause a mutex, but not turn it into something else. Requests that are a bean get a pattern: the semaphores that it makes have one
- * permit, unless a pattern of the application's properties says otherwise.
+ * pause a mutex, but not turn it into something else.
  *
  * @param prefix of the names of their semaphores, at least one character and no {@code *}
  * @param ttl the time to live unless a request says otherwise
@@ -58,6 +58,19 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     /** {@return the pattern that the names of all mutexes match} */
     public String pattern() {
         return prefix + "*";
+    }
+
+    /**
+     * Declares the pattern of the mutexes, whose semaphores have one permit each. If the application declares the pattern itself, its
+     * capacity stays.
+     *
+     * @param settings of the application
+     * @return the settings with the pattern
+     */
+    public SemaphoreSettings declareIn(SemaphoreSettings settings) {
+        return settings.get(SemaphoreSettings.PATTERNS).containsKey(pattern())
+                ? settings
+                : settings.withPattern(pattern(), 1);
     }
 
     /**

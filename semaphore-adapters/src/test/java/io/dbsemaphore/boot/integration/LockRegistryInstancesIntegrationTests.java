@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
@@ -22,6 +21,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.DefaultCandidate;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
@@ -36,12 +40,12 @@ class LockRegistryInstancesIntegrationTests {
     private static final Duration SOON = Duration.ofSeconds(30);
 
     private static Schema schema;
-    private static OrdersHost host;
-    private static OrdersHost other;
+    private static ConfigurableApplicationContext host;
+    private static ConfigurableApplicationContext other;
 
     @BeforeAll
     static void start() {
-        schema = TestDatabase.createForProcesses();
+        schema = TestDatabase.createForProcesses().migrate();
         host = start("one");
         other = start("other");
     }
@@ -53,12 +57,18 @@ class LockRegistryInstancesIntegrationTests {
         schema.close();
     }
 
-    private static OrdersHost start(String owner) {
-        return OrdersHost.on(
-                schema,
-                "semaphore.owner=" + owner,
-                "semaphore.adapters.spring-integration.enabled=true",
-                "semaphore.adapters.spring-integration.prefix=" + LockRegistryFixture.PREFIX);
+    private static ConfigurableApplicationContext start(String owner) {
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .run(
+                        "--spring.datasource.url=" + schema.jdbcUrl(),
+                        "--spring.datasource.username=" + schema.username(),
+                        "--spring.datasource.password=" + schema.password(),
+                        "--spring.main.banner-mode=off",
+                        "--semaphore.shutdown-timeout=0s", // locks that a test leaves would keep its end waiting
+                        "--semaphore.owner=" + owner,
+                        "--semaphore.adapters.spring-integration.enabled=true",
+                        "--semaphore.adapters.spring-integration.prefix=" + LockRegistryFixture.PREFIX);
     }
 
     @Test
@@ -91,7 +101,7 @@ class LockRegistryInstancesIntegrationTests {
     void showTheirLocksToOperators() {
         registry(host).obtain("shown").lock();
 
-        assertThat(other.admin().holders("lock:shown"))
+        assertThat(admin(other).holders("lock:shown"))
                 .extracting(PermitHolder::owner)
                 .containsExactly("one");
         registry(host).obtain("shown").unlock();
@@ -101,7 +111,7 @@ class LockRegistryInstancesIntegrationTests {
     @Test
     void leaveALockToItsTimeToLiveWhenTheyStop() throws Exception {
         Instant expiry;
-        try (OrdersHost stopping = start("stopping")) {
+        try (ConfigurableApplicationContext stopping = start("stopping")) {
             registry(stopping).obtain("stopped").lock(Duration.ofSeconds(6));
             expiry = expiry("lock:stopped");
         }
@@ -109,7 +119,7 @@ class LockRegistryInstancesIntegrationTests {
         assertThat(registry(other).obtain("stopped").tryLock(30, TimeUnit.SECONDS))
                 .isEqualTo(true);
 
-        assertThat(other.admin().holders("lock:stopped").get(0).acquiredAt()).isAfterOrEqualTo(expiry);
+        assertThat(admin(other).holders("lock:stopped").get(0).acquiredAt()).isAfterOrEqualTo(expiry);
         registry(other).obtain("stopped").unlock();
     }
 
@@ -123,7 +133,7 @@ class LockRegistryInstancesIntegrationTests {
 
             assertThat(lock.tryLock(30, TimeUnit.SECONDS)).isEqualTo(true);
 
-            assertThat(host.admin().holders("lock:killed").get(0).acquiredAt()).isAfterOrEqualTo(expiry);
+            assertThat(admin(host).holders("lock:killed").get(0).acquiredAt()).isAfterOrEqualTo(expiry);
             lock.unlock();
         }
     }
@@ -151,7 +161,7 @@ class LockRegistryInstancesIntegrationTests {
         }
     }
 
-    private static LockRegistryLeaderInitiator elect(OrdersHost of, Candidate candidate) {
+    private static LockRegistryLeaderInitiator elect(ConfigurableApplicationContext of, Candidate candidate) {
         LockRegistryLeaderInitiator initiator = new LockRegistryLeaderInitiator(registry(of), candidate);
         initiator.setHeartBeatMillis(50);
         initiator.setBusyWaitMillis(20);
@@ -159,13 +169,20 @@ class LockRegistryInstancesIntegrationTests {
     }
 
     private static Instant expiry(String name) {
-        SemaphoreAdmin admin = other.admin();
-        return admin.holders(name).get(0).expiresAt().orElseThrow();
+        return admin(other).holders(name).get(0).expiresAt().orElseThrow();
     }
 
-    private static SemaphoreLockRegistry registry(OrdersHost of) {
-        return of.bean(SemaphoreLockRegistry.class);
+    private static SemaphoreLockRegistry registry(ConfigurableApplicationContext of) {
+        return of.getBean(SemaphoreLockRegistry.class);
     }
+
+    private static SemaphoreAdmin admin(ConfigurableApplicationContext of) {
+        return of.getBean(SemaphoreAdmin.class);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
 
     private static final class Candidate extends DefaultCandidate {
 

@@ -4,7 +4,9 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreSettingsCustomizer;
 import io.dbsemaphore.boot.mutex.MutexRequests;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import org.slf4j.LoggerFactory;
@@ -41,8 +43,16 @@ public final class LockRegistryAutoConfiguration {
 
     @Bean
     @ConditionalOnBean(SemaphoreLockRegistry.class)
-    MutexRequests semaphoreLockRegistryRequests(Properties properties) {
-        return properties.toRequests();
+    SemaphoreSettingsCustomizer semaphoreLockRegistrySettings(Properties properties) {
+        return settings -> {
+            Duration maxTtl = settings.get(SemaphoreSettings.MAX_TTL);
+            if (properties.ttl().compareTo(maxTtl) > 0) {
+                throw new IllegalArgumentException(
+                        "semaphore.adapters.spring-integration.ttl must be at most %s (semaphore.max-ttl), but is %s: each lock without a TTL of its own would be refused"
+                                .formatted(maxTtl, properties.ttl()));
+            }
+            return properties.toRequests().declareIn(settings);
+        };
     }
 
     /** Tells why the property has no effect. */

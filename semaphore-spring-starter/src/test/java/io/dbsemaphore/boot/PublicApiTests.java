@@ -1,4 +1,4 @@
-package io.dbsemaphore.boot.publishing;
+package io.dbsemaphore.boot;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.testing.PublicApi;
@@ -8,12 +8,7 @@ import org.junit.jupiter.api.Test;
 /** The public API is the one of the committed file: nothing that applications use goes away unnoticed. */
 class PublicApiTests {
 
-    private static final String[] PACKAGES = {
-        "io.dbsemaphore.boot.autoconfigure",
-        "io.dbsemaphore.boot.integration",
-        "io.dbsemaphore.boot.metrics",
-        "io.dbsemaphore.boot.shedlock"
-    };
+    private static final String[] PACKAGES = {"io.dbsemaphore.boot.autoconfigure", "io.dbsemaphore.boot.metrics"};
 
     @Test
     void isTheOneThatIsCommitted() throws IOException {

@@ -2,8 +2,8 @@
  * Spring Integration's {@code LockRegistry}, where the application has Spring Integration and asks for it: each lock is a
  * semaphore with one permit.
  *
- * <p>Public API. Depends on {@code semaphore-core}, the auto-configuration, {@code boot.mutex} and Spring
- * Integration; nothing depends on this package.
+ * <p>Public API. Depends on {@code semaphore-core}, the auto-configuration of the starter, {@code boot.mutex} and
+ * Spring Integration; nothing depends on this package.
  */
 @NullMarked
 package io.dbsemaphore.boot.integration;

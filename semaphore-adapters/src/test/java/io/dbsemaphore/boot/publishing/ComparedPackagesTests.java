@@ -32,8 +32,10 @@ class ComparedPackagesTests {
 
     private static List<String> publicPackages() throws IOException {
         try (Stream<String> core = publicApi("semaphore-core");
-                Stream<String> starter = publicApi("semaphore-spring-starter")) {
-            return Stream.concat(core, starter)
+                Stream<String> starter = publicApi("semaphore-spring-starter");
+                Stream<String> adapters = publicApi("semaphore-adapters")) {
+            return Stream.of(core, starter, adapters)
+                    .flatMap(lines -> lines)
                     .flatMap(line -> TYPE.matcher(line).results())
                     .map(type -> type.group(1))
                     .distinct()

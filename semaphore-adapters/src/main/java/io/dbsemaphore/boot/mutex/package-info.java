@@ -1,7 +1,7 @@
 /**
  * A semaphore as a mutex: the common base of the adapters for locks of other libraries.
  *
- * <p>Internal. Depends on the contract of {@code semaphore-core} only.
+ * <p>Internal. Depends on the contract and the settings of {@code semaphore-core} only.
  */
 @NullMarked
 package io.dbsemaphore.boot.mutex;

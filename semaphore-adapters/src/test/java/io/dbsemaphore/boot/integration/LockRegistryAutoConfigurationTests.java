@@ -6,7 +6,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.mutex.MutexRequests;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreSettingsCustomizer;
 import io.dbsemaphore.config.SemaphoreSettings;
 import java.util.List;
 import java.util.Map;
@@ -123,7 +123,9 @@ class LockRegistryAutoConfigurationTests {
         host.withPropertyValues(ENABLED)
                 .withUserConfiguration(OwnLockRegistry.class)
                 .run(context -> {
-                    assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexRequests.class);
+                    assertThat(context)
+                            .hasSingleBean(LockRegistry.class)
+                            .doesNotHaveBean(SemaphoreSettingsCustomizer.class);
                     assertThat(context.getBean(LockRegistry.class)).isInstanceOf(DefaultLockRegistry.class);
                 });
         assertThat(log).contains("semaphore.adapters.spring-integration.enabled=true has no effect");
@@ -149,7 +151,7 @@ class LockRegistryAutoConfigurationTests {
         "prefix=, prefix",
         "prefix=locks*, prefix",
         "ttl=10ms, semaphore.adapters.spring-integration.ttl must be at least PT1S: PT0.01S",
-        "ttl=31d, semaphore.adapters.spring-integration.ttl must be at most PT720H",
+        "ttl=31d, semaphore.adapters.spring-integration.ttl must be at most PT720H (semaphore.max-ttl)",
         "cache-capacity=0, semaphore.adapters.spring-integration.cache-capacity"
     })
     void doesNotStartWithAValueThatCannotWork(String property, String problem) {

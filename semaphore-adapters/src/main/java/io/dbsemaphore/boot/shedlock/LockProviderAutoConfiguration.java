@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.shedlock;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreSettingsCustomizer;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -34,8 +35,8 @@ public final class LockProviderAutoConfiguration {
 
     /** Also for a provider of the application that uses a {@link SemaphoreLockProvider}. */
     @Bean
-    MutexRequests semaphoreLockProviderRequests(Properties properties) {
-        return SemaphoreLockProvider.requests(properties.prefix());
+    SemaphoreSettingsCustomizer semaphoreLockProviderSettings(Properties properties) {
+        return SemaphoreLockProvider.requests(properties.prefix())::declareIn;
     }
 
     /** Tells why there is no provider. */

@@ -1,4 +1,4 @@
-package io.dbsemaphore.boot.docs;
+package io.dbsemaphore.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,16 +11,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads the Markdown files of the repository. */
-final class Documents {
+public final class Documents {
 
     /** The root of the repository. */
-    static final Path ROOT =
+    public static final Path ROOT =
             Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
 
     private Documents() {}
 
     /** The text of a file. */
-    static String read(String path) {
+    public static String read(String path) {
         try {
             return Files.readString(ROOT.resolve(path));
         } catch (IOException failure) {
@@ -29,7 +29,7 @@ final class Documents {
     }
 
     /** What stands below a heading, up to the next one of the same level. */
-    static String section(String document, String heading) {
+    public static String section(String document, String heading) {
         String text = read(document);
         String begin = "\n## " + heading + "\n";
         int from = text.indexOf(begin);
@@ -41,7 +41,7 @@ final class Documents {
     }
 
     /** The rows of the tables in a text, each with its cells, without the headings. */
-    static List<List<String>> rows(String text) {
+    public static List<List<String>> rows(String text) {
         List<List<String>> rows = new ArrayList<>();
         for (String line : text.split("\n")) {
             if (line.startsWith("|---")) {
@@ -54,14 +54,14 @@ final class Documents {
     }
 
     /** The fenced blocks of a language. */
-    static List<String> blocks(String document, String language) {
+    public static List<String> blocks(String document, String language) {
         Matcher block = Pattern.compile("^```" + language + "\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
                 .matcher(read(document));
         return block.results().map(found -> found.group(1)).toList();
     }
 
     /** Without the back quotes around it. */
-    static String code(String cell) {
+    public static String code(String cell) {
         return cell.replace("`", "");
     }
 
