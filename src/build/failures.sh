@@ -1,6 +1,6 @@
 #!/bin/bash
 # Prints the tests that failed in the last run of each module, with what they logged. The console of the build does not show that.
-# Usage: src/build/failures [lines of log for each class, 60 by default]
+# Usage: src/build/failures.sh [lines of log for each class, 60 by default]
 cd "$(dirname "$0")/../.."
 lines=${1:-60}
 find . -path '*/target/*' -name 'TEST-*.xml' | sort | while read -r report; do

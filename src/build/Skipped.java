@@ -1,4 +1,3 @@
-#!/usr/bin/env -S java --source 17
 // Reads the reports of all runs below target directories, and fails if a test was skipped in each of them, or if a class of
 // tests has no report at all. A test that runs on one database only is thus fine if there was a run on that database.
 

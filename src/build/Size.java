@@ -1,4 +1,3 @@
-#!/usr/bin/env -S java --source 17
 // Prints the classes and lines of code of core and starter, package by package. Comments, blank lines, imports and package
 // clauses are not code. With --at-most=N it fails if there are more than N lines in all.
 
@@ -16,7 +15,7 @@ class Size {
         long limit = Long.MAX_VALUE;
         if (arguments.length > 0) {
             if (!arguments[0].matches("--at-most=\\d+")) {
-                System.err.println("Usage: src/build/size [--at-most=N]");
+                System.err.println("Usage: java src/build/Size.java [--at-most=N]");
                 System.exit(2);
             }
             limit = Long.parseLong(arguments[0].substring("--at-most=".length()));

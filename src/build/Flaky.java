@@ -1,4 +1,3 @@
-#!/usr/bin/env -S java --source 17
 // Reads the reports of all runs below target directories, and prints the tests that passed only when they ran again, each with the message of
 // its first failure. Fails if there are more than five: then it is not a matter of chance.
 

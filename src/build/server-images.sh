@@ -1,5 +1,5 @@
 #!/bin/bash
-# Usage: src/build/server-images mysql|mariadb|postgres...
+# Usage: src/build/server-images.sh mysql|mariadb|postgres...
 #
 # For a Debian machine that reaches Debian's packages but no registry of container images: makes sure that a Docker engine runs (installs and
 # starts Debian's docker.io where none does), and builds local images of Debian's server packages. They are named like the official images and
