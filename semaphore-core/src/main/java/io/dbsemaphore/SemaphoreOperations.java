@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.admin.CapacityUnknownException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import java.time.Duration;
 import java.util.Optional;
@@ -40,6 +41,7 @@ public interface SemaphoreOperations {
      * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
      * @throws SemaphoreNotFoundException if a semaphore does not exist and no pattern matches its name
      * @throws PatternLimitExceededException if a semaphore cannot be created by its pattern
+     * @throws CapacityUnknownException if a semaphore is to be created by a pattern, and the application's provider of capacities fails
      * @throws RequestAlreadyReleasedException if the request with this external id has been released
      * @throws RequestConflictException if the external id belongs to a request for other permits
      * @throws PermitLostException if the answer to the commit was lost, and the grant was reclaimed or released by force before it was

@@ -5,6 +5,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.spi.CapacityProvider;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -54,10 +55,10 @@ public interface SemaphoreAdmin {
 
     /**
      * Changes the capacity of all semaphores that patterns have created, and for which this is the longest pattern that matches their
-     * name. A capacity that was {@linkplain #setCapacity set by hand} is kept. Each change is audited. The configured capacity of the
-     * pattern does not change: semaphores that the pattern creates later have the configured one, and a start with
-     * {@code semaphore.capacity-at-start=apply} gives it to the others again. The semaphores are changed in batches, each in its own short
-     * transaction. Those that were changed before a failure stay changed; call this method again for the rest.
+     * name. A capacity that was {@linkplain #setCapacity set by hand}, or by a {@link CapacityProvider}, is kept. Each change is audited. The
+     * configured capacity of the pattern does not change: semaphores that the pattern creates later have the configured one, and a start
+     * with {@code semaphore.capacity-at-start=apply} gives it to the others again. The semaphores are changed in batches, each in its own
+     * short transaction. Those that were changed before a failure stay changed; call this method again for the rest.
      *
      * @param pattern a pattern of the settings of this engine
      * @param capacity the new capacity, at least 0

@@ -1,6 +1,7 @@
 package io.dbsemaphore.admin;
 
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 
 /**
@@ -21,7 +22,8 @@ public interface SemaphoreMaintenance {
      * reports its owner dead; or it has no time to live and was neither acquired nor renewed for
      * {@code semaphore.maintenance.stale-after} (24 hours; 0 switches this off). Scheduled every
      * {@code semaphore.maintenance.orphan-release-interval} (5 minutes). Also repairs requests that were released without their
-     * permits, with a warning in the log, and deletes expired records of waiting callers.
+     * permits, with a warning in the log; deletes expired records of waiting callers; and applies the capacities that a
+     * {@link CapacityProvider} gives to the semaphores that patterns have created.
      *
      * @return how many requests were released
      */

@@ -153,7 +153,7 @@ final class AcquireService {
         }
         return answer.outcome() instanceof GrantOutcome.Refused refused
                 ? quotas.retryAfter(acquire, refused.shortages(), answer.asOf())
-                : patterns.createMissing(answer);
+                : patterns.createMissing(acquire, answer);
     }
 
     /** One acquire in progress: attempt after attempt, each with the command of the call, until an answer is final. */

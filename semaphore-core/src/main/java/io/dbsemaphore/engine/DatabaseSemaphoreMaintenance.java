@@ -73,6 +73,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     private final PermitManager permits;
     private final SemaphoreAdmin admin;
     private final DeadOwners deadOwners;
+    private final ProvidedCapacities capacities;
     private final ReentrantLock oneAtATime = new ReentrantLock();
     private volatile boolean closed;
 
@@ -82,13 +83,19 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     record Task(MaintenanceTask kind, String name, Setting<Duration> interval) {}
 
     /** Creates a maintenance that is not scheduled yet. */
-    DatabaseSemaphoreMaintenance(RunContext run, PermitManager permits, SemaphoreAdmin admin, DeadOwners deadOwners) {
+    DatabaseSemaphoreMaintenance(
+            RunContext run,
+            PermitManager permits,
+            SemaphoreAdmin admin,
+            DeadOwners deadOwners,
+            ProvidedCapacities capacities) {
         this.run = run;
         this.transactions = run.persistence.maintenance();
         this.batchSize = run.settings.get(MaintenanceSettings.BATCH_SIZE);
         this.permits = permits;
         this.admin = admin;
         this.deadOwners = deadOwners;
+        this.capacities = capacities;
     }
 
     /** Runs the maintenance periodically, if it is enabled. */
@@ -173,6 +180,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             }
             repair();
             all(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER, batchSize));
+            capacities.apply(this::isStopped); // last, since providers may be slow
             return released;
         });
     }

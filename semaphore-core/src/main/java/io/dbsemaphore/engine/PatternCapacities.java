@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.admin.SemaphoreAdmin.OtherCapacities;
-import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PatternCapacity;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.util.List;
 import java.util.SortedMap;
@@ -20,28 +20,37 @@ record PatternCapacities(RunContext run) {
 
     private static final int EXAMPLES = 5;
 
-    /** Gives all semaphores of a pattern this capacity, and returns the number of those that had another one. */
+    /**
+     * Gives all semaphores of a pattern this capacity, unless a provider of the application has set theirs, and returns the number of those
+     * that had another one.
+     */
     int set(String pattern, int capacity, String changedBy, String reason) {
         return set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason)
-                + set(
-                        pattern, capacity, 1, changedBy,
-                        reason); // those that others had locked: each waits in its own transaction
+                + set(pattern, capacity, 1, changedBy, reason); // what others had locked: each waits in its own transaction
     }
 
     private int set(String pattern, int capacity, int atOnce, String changedBy, String reason) {
-        return others(pattern, capacity, page -> {
-            int changed = 0;
-            for (List<Long> ids :
-                    Sql.chunks(page.stream().map(LockedSemaphore::id).toList(), atOnce)) {
-                changed +=
-                        run.retry.call(() -> run.persistence.admin().setCapacities(ids, capacity, changedBy, reason));
-                run.commit.pollNow();
-            }
-            return changed;
-        });
+        return others(
+                pattern,
+                capacity,
+                page -> set(page.stream().map(PatternCapacity::id).toList(), capacity, atOnce, changedBy, reason));
     }
 
-    /** The semaphores of a pattern that have another capacity than this. */
+    /** Gives these semaphores this capacity in batches, without those that others have locked. Returns the number of those that were changed. */
+    int set(List<Long> ids, int capacity, String changedBy, String reason) {
+        return set(ids, capacity, LOCKED_AT_ONCE, changedBy, reason);
+    }
+
+    private int set(List<Long> ids, int capacity, int atOnce, String changedBy, String reason) {
+        int changed = 0;
+        for (List<Long> batch : Sql.chunks(ids, atOnce)) {
+            changed += run.retry.call(() -> run.persistence.admin().setCapacities(batch, capacity, changedBy, reason));
+            run.commit.pollNow();
+        }
+        return changed;
+    }
+
+    /** The semaphores of a pattern that have another capacity than this, which no provider of the application has set. */
     OtherCapacities others(String pattern, int capacity) {
         SortedMap<String, Integer> examples = new TreeMap<>();
         int count = others(pattern, capacity, page -> {
@@ -51,10 +60,10 @@ record PatternCapacities(RunContext run) {
         return new OtherCapacities(count, examples);
     }
 
-    private int others(String pattern, int capacity, ToIntFunction<List<LockedSemaphore>> work) {
+    private int others(String pattern, int capacity, ToIntFunction<List<PatternCapacity>> work) {
         int sum = 0;
         long after = 0;
-        List<LockedSemaphore> page;
+        List<PatternCapacity> page;
         do {
             long afterId = after;
             page = run.retry.call(

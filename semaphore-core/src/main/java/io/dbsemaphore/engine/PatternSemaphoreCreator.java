@@ -2,10 +2,12 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.CapacityUnknownException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -22,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates semaphores that match a pattern on first use. One transaction at a time creates them; the next one creates all that
- * callers have asked for meanwhile.
+ * Creates semaphores that match a pattern on first use, once the application's providers have been asked for their capacities. One
+ * transaction at a time creates them; the next one creates all that callers have asked for meanwhile.
  */
 final class PatternSemaphoreCreator {
 
@@ -40,6 +43,7 @@ final class PatternSemaphoreCreator {
     private static final int WARN_AT_PERCENT = 80;
 
     private final RunContext run;
+    private final ProvidedCapacities capacities;
 
     private final BlockingQueue<Missing> queue = new LinkedBlockingQueue<>();
     private CompletableFuture<?> creation = CompletableFuture.completedFuture(true);
@@ -57,10 +61,18 @@ final class PatternSemaphoreCreator {
         String name() {
             return semaphore.name();
         }
+
+        Missing with(OptionalInt capacity) {
+            return capacity.isEmpty()
+                    ? this
+                    : new Missing(
+                            new PatternSemaphore(name(), capacity.getAsInt(), semaphore.pattern(), true), created);
+        }
     }
 
-    PatternSemaphoreCreator(RunContext run) {
+    PatternSemaphoreCreator(RunContext run, ProvidedCapacities capacities) {
         this.run = run;
+        this.capacities = capacities;
     }
 
     /**
@@ -68,7 +80,7 @@ final class PatternSemaphoreCreator {
      *
      * @return completed when the acquire is to be tried again; null if it is not
      */
-    @Nullable CompletableFuture<?> createMissing(Acquire.Answer answer) {
+    @Nullable CompletableFuture<?> createMissing(Acquire acquire, Acquire.Answer answer) {
         if (!(answer.outcome() instanceof GrantOutcome.Rejected rejected
                 && rejected.reason() instanceof SemaphoreNotFoundException unknown)) {
             return null;
@@ -78,12 +90,19 @@ final class PatternSemaphoreCreator {
                 .forEach(name -> run.settings
                         .patternOf(name)
                         .ifPresent(pattern -> missing.add(new Missing(
-                                new PatternSemaphore(name, pattern.getValue(), pattern.getKey()),
+                                new PatternSemaphore(name, pattern.getValue(), pattern.getKey(), false),
                                 new CompletableFuture<>()))));
         if (missing.size() < unknown.names().size()) {
             return null;
         }
-        enqueue(missing);
+        if (capacities.exist()) {
+            Duration decisionTimeout = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
+            // before the caller is told that the database has not decided
+            Deadline until = acquire.callDeadline().plus(decisionTimeout.minusMillis(1));
+            missing.forEach(each -> ask(each, until));
+        } else {
+            enqueue(missing);
+        }
         return CompletableFuture.allOf(missing.stream().map(Missing::created).toArray(CompletableFuture[]::new));
     }
 
@@ -113,6 +132,17 @@ final class PatternSemaphoreCreator {
         Collections.sort(names);
         existing = new ExistingNames(names, System.nanoTime());
         return names;
+    }
+
+    private void ask(Missing missing, Deadline until) {
+        var unused = capacities.ask(missing.name(), until).thenAccept(answer -> {
+            Throwable failure = answer.failure();
+            if (failure == null) {
+                enqueue(List.of(missing.with(answer.capacity())));
+            } else {
+                missing.created().completeExceptionally(new CapacityUnknownException(missing.name(), failure));
+            }
+        });
     }
 
     private synchronized void enqueue(List<Missing> missing) {

@@ -66,14 +66,16 @@ final class Run extends RunContext {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
         quotas = new Quotas(this, releases);
-        patterns = new PatternSemaphoreCreator(this);
+        ProvidedCapacities capacities = new ProvidedCapacities(this, configuration.capacityProviders());
+        patterns = new PatternSemaphoreCreator(this, capacities);
         acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);
         maintenance = new DatabaseSemaphoreMaintenance(
                 this,
                 permits,
                 admin,
-                new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)));
+                new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
+                capacities);
     }
 
     /**

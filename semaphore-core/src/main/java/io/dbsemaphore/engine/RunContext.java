@@ -17,6 +17,7 @@ import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +30,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,7 +81,10 @@ abstract class RunContext implements BatchObserver {
     final GroupCommit commit;
 
     record Configuration(
-            SemaphoreSettings settings, ListenerNotifier listeners, Supplier<List<OwnerLiveness>> ownerLiveness) {
+            SemaphoreSettings settings,
+            ListenerNotifier listeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
 
         Configuration {
             settings = settings.requireConsistent();

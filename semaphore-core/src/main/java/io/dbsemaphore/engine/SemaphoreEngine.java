@@ -10,6 +10,7 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -69,7 +70,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Creates an engine without listeners and owner liveness.
+     * Creates an engine without listeners, owner liveness and capacity providers.
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
@@ -86,6 +87,23 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
+     * Creates an engine without capacity providers. The tables must exist.
+     *
+     * @param dataSource the host's own data source, which its transactions use
+     * @param settings the settings
+     * @param semaphoreListeners supplies the listeners, see the constructor with all parameters
+     * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @throws RuntimeException as the constructor with all parameters
+     */
+    public SemaphoreEngine(
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness) {
+        this(dataSource, settings, semaphoreListeners, ownerLiveness, List::of);
+    }
+
+    /**
      * Creates an engine. The tables must exist.
      *
      * @param dataSource the host's own data source, which its transactions use
@@ -94,6 +112,10 @@ public final class SemaphoreEngine implements AutoCloseable {
      *     of the library, too, so it must not wait. It supplies null while the listeners are not known yet: the first 1,000 events are
      *     kept until then
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @param capacityProviders supplies the providers of capacities, for each semaphore that a pattern creates, and for each release of
+     *     orphans. Called by threads of the library, too, so it must not wait. It supplies null while the providers are not known yet:
+     *     until then patterns create no semaphores, and acquires that need one throw a
+     *     {@link io.dbsemaphore.admin.CapacityUnknownException}
      * @throws IllegalArgumentException if the settings contradict each other
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
@@ -106,10 +128,12 @@ public final class SemaphoreEngine implements AutoCloseable {
             DataSource dataSource,
             SemaphoreSettings settings,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
-            Supplier<List<OwnerLiveness>> ownerLiveness) {
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
         this(
                 dataSource,
-                new RunContext.Configuration(settings, new ListenerNotifier(semaphoreListeners), ownerLiveness),
+                new RunContext.Configuration(
+                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, capacityProviders),
                 script -> {},
                 Duration.ZERO,
                 admin -> {});
@@ -141,6 +165,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param settings the settings
      * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @param capacityProviders supplies the providers of capacities, see the {@linkplain #SemaphoreEngine constructor}
      * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create them with
      *     the given script
      * @param schemaWait how long to wait for tables that are missing or lack columns because something else creates them
@@ -153,12 +178,14 @@ public final class SemaphoreEngine implements AutoCloseable {
             SemaphoreSettings settings,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders,
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
         return new SemaphoreEngine(
                 dataSource,
-                new RunContext.Configuration(settings, new ListenerNotifier(semaphoreListeners), ownerLiveness),
+                new RunContext.Configuration(
+                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, capacityProviders),
                 tableCreation,
                 schemaWait,
                 onceOpen);

@@ -11,6 +11,7 @@ import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PatternCapacity;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -78,8 +79,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      * @param name its name
      * @param capacity its capacity
      * @param pattern the pattern
+     * @param provided whether a provider of the application gave the capacity
      */
-    public record PatternSemaphore(String name, int capacity, String pattern) {}
+    public record PatternSemaphore(String name, int capacity, String pattern, boolean provided) {}
 
     /**
      * The result of {@link #createOfPatterns}. Semaphores in neither component existed before.
@@ -122,7 +124,11 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                     .toList();
             tables.semaphores()
                     .insert(created.stream()
-                            .map(each -> row(each.name(), each.capacity(), each.pattern()))
+                            .map(each -> row(
+                                    each.name(),
+                                    each.capacity(),
+                                    each.pattern(),
+                                    each.provided() ? PatternCapacity.PROVIDER : null))
                             .toList());
             return new Creation(
                     created,
@@ -132,11 +138,11 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     private void insert(String name, int capacity) {
-        tables.semaphores().insert(List.of(row(name, capacity, null)));
+        tables.semaphores().insert(List.of(row(name, capacity, null, null)));
     }
 
-    private List<@Nullable Object> row(String name, int capacity, @Nullable String pattern) {
-        return Arrays.asList(tables.ids().next(), name, capacity, pattern);
+    private List<@Nullable Object> row(String name, int capacity, @Nullable String pattern, @Nullable String setBy) {
+        return Arrays.asList(tables.ids().next(), name, capacity, pattern, setBy);
     }
 
     /** How many semaphores of patterns there are. */
@@ -144,8 +150,16 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(tables.semaphores()::countOfPatterns);
     }
 
-    /** The next semaphores of patterns by id, of those whose name matches a glob and whose capacity is another one. */
-    public List<LockedSemaphore> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
+    /** The next semaphores of patterns by id. */
+    public List<PatternCapacity> findOfPatterns(long afterId, int limit) {
+        return transaction.execute(() -> tables.semaphores().findOfPatterns(afterId, limit));
+    }
+
+    /**
+     * The next semaphores of patterns by id, of those whose name matches a glob and which have another capacity that no provider of the
+     * application has set.
+     */
+    public List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return transaction.execute(() -> tables.semaphores().findOfPatterns(glob, otherThan, afterId, limit));
     }
 
@@ -153,17 +167,22 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      * Changes the capacity of semaphores of patterns, unless it was set by hand meanwhile, and inserts the audit rows. Skips rows that
      * other transactions have locked; waits if it is only one.
      *
+     * @param changedBy an operator, or one of those that {@link PatternCapacity} names
      * @return the number of those that were changed
      */
     public int setCapacities(List<Long> ids, int capacity, String changedBy, String reason) {
         return transaction.execute(() -> {
-            List<LockedSemaphore> locked = tables.semaphores().lockOfPatterns(ids, capacity);
-            List<Long> changed = locked.stream().map(LockedSemaphore::id).toList();
+            List<PatternCapacity> others = tables.semaphores().lockOfPatterns(ids).stream()
+                    .filter(each -> each.differsFrom(capacity, changedBy))
+                    .toList();
+            List<Long> changed = others.stream().map(PatternCapacity::id).toList();
             if (!changed.isEmpty()) {
                 tables.semaphores().queueUpdateCapacities(changed, capacity, changedBy);
                 tables.history()
-                        .add(locked.stream()
-                                .map(each -> tables.history().changed(each, capacity, changedBy, reason))
+                        .add(others.stream()
+                                .filter(each -> each.capacity() != capacity)
+                                .map(each -> tables.history()
+                                        .changed(each.name(), each.capacity(), capacity, changedBy, reason))
                                 .toList());
             }
             return changed.size();
@@ -200,7 +219,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             tables.semaphores().queueUpdateCapacity(semaphore.id(), capacity, changedBy);
             if (semaphore.capacity() != capacity) {
-                tables.history().add(List.of(tables.history().changed(semaphore, capacity, changedBy, reason)));
+                tables.history()
+                        .add(List.of(
+                                tables.history().changed(name, semaphore.capacity(), capacity, changedBy, reason)));
             }
         });
     }

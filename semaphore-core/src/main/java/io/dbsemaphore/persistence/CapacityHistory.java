@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
@@ -50,10 +49,9 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
         sql.insert(INSERT, rows);
     }
 
-    /** The row of a capacity that an operator has changed. */
-    List<@Nullable Object> changed(LockedSemaphore before, int to, String by, String reason) {
-        return Arrays.asList(
-                ids.next() | OPERATORS, before.name(), before.capacity(), to, by, reason, null, null, null);
+    /** The row of a changed capacity. */
+    List<@Nullable Object> changed(String name, int from, int to, String by, String reason) {
+        return Arrays.asList(ids.next() | OPERATORS, name, from, to, by, reason, null, null, null);
     }
 
     /**

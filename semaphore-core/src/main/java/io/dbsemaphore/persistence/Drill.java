@@ -198,7 +198,7 @@ public final class Drill {
         keys.forEach(key -> requests.add(request(key, now)));
         SemaphoreTable semaphores = tables.semaphores();
         semaphores.insert(IntStream.range(0, keys.size())
-                .mapToObj(each -> Arrays.<@Nullable Object>asList(ids.get(each), keys.get(each), 3, null))
+                .mapToObj(each -> Arrays.<@Nullable Object>asList(ids.get(each), keys.get(each), 3, null, null))
                 .toList());
         tables.requests().queueInsert(requests);
         tables.sql().flush();

@@ -42,13 +42,16 @@ class Semaphore {
     private long liveFrom;
 
     /**
-     * The pattern that created it on first use, if its capacity was not set by hand since. Such a semaphore follows the capacity of the
-     * longest pattern that matches its name, and is deleted after a long idle time.
+     * The pattern that created it on first use, if its capacity was not set by hand since. Such a semaphore follows the capacity that a
+     * provider of the application gives, or else that of the longest pattern that matches its name, and is deleted after a long idle time.
      */
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
 
-    /** Who changed the capacity last; null if nobody did, or an earlier version of the library that does not record it. */
+    /**
+     * Who set the capacity last, see {@link io.dbsemaphore.domain.PatternCapacity}; null if nobody has changed it since the semaphore was
+     * created, or an earlier version of the library has, which does not record it.
+     */
     @Column(name = "capacity_set_by", updatable = false, length = 190)
     private @Nullable String capacitySetBy;
 

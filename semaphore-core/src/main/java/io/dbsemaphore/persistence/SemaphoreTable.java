@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PatternCapacity;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -33,8 +34,8 @@ final class SemaphoreTable {
 
     /** The fence starts at the database's clock, so that a semaphore that is deleted and created again continues above its former tokens. */
     private static final String INSERT = """
-            insert into semaphore(id, name, capacity, fence, live_from, pattern, waiters_until, created_at, updated_at)
-            values (?, ?, ?, epoch_micros(), 0, ?, null, utc_now(), utc_now())""";
+            insert into semaphore(id, name, capacity, fence, live_from, pattern, capacity_set_by, waiters_until, created_at, updated_at)
+            values (?, ?, ?, epoch_micros(), 0, ?, ?, null, utc_now(), utc_now())""";
 
     private static final String LOCK =
             "select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s where s.id = ? for update";
@@ -74,13 +75,14 @@ final class SemaphoreTable {
     private static final String UPDATE_CAPACITIES =
             "update semaphore set capacity = ?, fence = fence + 1, capacity_set_by = ? where id in (?)";
 
-    private static final String OF_PATTERNS = """
-            select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s
-            where s.pattern is not null and s.capacity <> ?""";
+    private static final String OF_PATTERNS =
+            "select s.id, s.name, s.capacity, s.capacity_set_by from semaphore s where s.pattern is not null and s.id";
 
-    private static final String FIND_OF_PATTERNS =
-            OF_PATTERNS + " and s.name like ? escape '!' and s.id > ? order by s.id limit ?";
-    private static final String LOCK_OF_PATTERNS = OF_PATTERNS + " and s.id in (?) order by s.id for update";
+    private static final String FIND_OF_PATTERNS = OF_PATTERNS + " > ? order by s.id limit ?";
+    private static final String FIND_OTHERS_OF_PATTERNS = OF_PATTERNS + """
+             > ? and s.name like ? escape '!' and s.capacity <> ? and (s.capacity_set_by is null or s.capacity_set_by <> ?)
+            order by s.id limit ?""";
+    private static final String LOCK_OF_PATTERNS = OF_PATTERNS + " in (?) order by s.id for update";
 
     private final Sql sql;
     private final BooleanSupplier hasRepositories;
@@ -221,16 +223,32 @@ final class SemaphoreTable {
         sql.update(UPDATE_CAPACITIES, capacity, setBy, ids);
     }
 
-    /** The next semaphores of patterns by id, of those whose name matches a glob and whose capacity is another one. */
-    List<LockedSemaphore> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
-        String like = glob.replaceAll("[!%_]", "!$0").replace('*', '%');
-        return sql.read(FIND_OF_PATTERNS, SemaphoreTable::locked, otherThan, like, afterId, limit);
+    /** The next semaphores of patterns by id. */
+    List<PatternCapacity> findOfPatterns(long afterId, int limit) {
+        return sql.read(FIND_OF_PATTERNS, SemaphoreTable::ofPattern, afterId, limit);
     }
 
-    /** Locks those of these semaphores that are of patterns and have another capacity. If there are several, skips locked ones. */
-    List<LockedSemaphore> lockOfPatterns(Collection<Long> ids, int otherThan) {
+    /** As {@link #findOfPatterns(long, int)}, those whose name matches a glob and which have another capacity, unless a provider set it. */
+    List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
+        String like = glob.replaceAll("[!%_]", "!$0").replace('*', '%');
+        return sql.read(
+                FIND_OTHERS_OF_PATTERNS,
+                SemaphoreTable::ofPattern,
+                afterId,
+                like,
+                otherThan,
+                PatternCapacity.PROVIDER,
+                limit);
+    }
+
+    /** Locks those of these semaphores that are of patterns. If there are several, skips locked ones. */
+    List<PatternCapacity> lockOfPatterns(Collection<Long> ids) {
         String locking = ids.size() == 1 ? LOCK_OF_PATTERNS : LOCK_OF_PATTERNS + " skip locked";
-        return sql.read(locking, SemaphoreTable::locked, otherThan, ids);
+        return sql.read(locking, SemaphoreTable::ofPattern, ids);
+    }
+
+    private static PatternCapacity ofPattern(ResultSet row, int number) throws SQLException {
+        return new PatternCapacity(row.getLong(1), row.getString(2), row.getInt(3), row.getString(4));
     }
 
     /** Removes semaphores from the cache that may have been deleted. */
@@ -238,7 +256,7 @@ final class SemaphoreTable {
         idsByName.values().removeAll(ids);
     }
 
-    /** Inserts rows of an id, a name, a capacity, and the pattern that creates it or null. */
+    /** Inserts rows of an id, a name, a capacity, the pattern that creates it or null, and who has set the capacity or null. */
     void insert(List<List<@Nullable Object>> rows) {
         sql.insert(INSERT, rows);
         sql.flush();

@@ -468,6 +468,7 @@ class DrillIntegrationTests {
                         TestSettings.defaults(),
                         List::of,
                         List::of,
+                        List::of,
                         script -> {},
                         SOON.multipliedBy(3),
                         admin -> {})) {

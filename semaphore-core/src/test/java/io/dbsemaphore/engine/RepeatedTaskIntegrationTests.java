@@ -31,6 +31,7 @@ class RepeatedTaskIntegrationTests {
                         TestSettings.defaults(),
                         List::of,
                         List::of,
+                        List::of,
                         script -> mayStart.join(),
                         Duration.ZERO,
                         admin -> {})) {

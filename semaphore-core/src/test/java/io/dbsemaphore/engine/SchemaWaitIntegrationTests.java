@@ -137,7 +137,7 @@ class SchemaWaitIntegrationTests {
 
     private SemaphoreEngine start(Duration schemaWait) {
         return SemaphoreEngine.inBackground(
-                gate, TestSettings.defaults(), List::of, List::of, script -> {}, schemaWait, admin -> {});
+                gate, TestSettings.defaults(), List::of, List::of, List::of, script -> {}, schemaWait, admin -> {});
     }
 
     /** Of those that end from now on, the second has begun from now on. */

@@ -71,6 +71,7 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
         jdbc().update("update semaphore set capacity = 1");
         started.forEach(instance -> {
             instance.judgeBy();
+            instance.provideBy();
             instance.events().clear();
             instance.gate().close(); // ends what is left of its pauses
             instance.gate().clear();

@@ -46,6 +46,7 @@ class FailedStartIntegrationTests {
                     TestSettings.defaults(),
                     List::of,
                     List::of,
+                    List::of,
                     script -> {},
                     Duration.ZERO,
                     onceOpen)) {

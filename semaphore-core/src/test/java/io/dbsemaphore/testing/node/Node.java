@@ -7,6 +7,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.LimitedRows;
@@ -37,6 +38,7 @@ public final class Node implements AutoCloseable {
 
     private final RecordingListener events = new RecordingListener();
     private final List<OwnerLiveness> judges = new CopyOnWriteArrayList<>();
+    private final List<CapacityProvider> providers = new CopyOnWriteArrayList<>();
     private final BorrowedConnections connections;
     private final @Nullable HikariDataSource ownPool;
     private final StatementGate gate;
@@ -63,7 +65,7 @@ public final class Node implements AutoCloseable {
                 Stream.concat(Stream.of(first), Stream.of(events)).toList();
         connections = new BorrowedConnections(TestSettings.limitsRows() ? new LimitedRows(dataSource) : dataSource);
         gate = new StatementGate(connections);
-        engine = new SemaphoreEngine(gate, settings, () -> listeners, () -> judges);
+        engine = new SemaphoreEngine(gate, settings, () -> listeners, () -> judges, () -> providers);
         semaphores = new SemaphoreTemplate(engine.permitManager());
         transactionManager = new DataSourceTransactionManager(gate);
     }
@@ -125,6 +127,12 @@ public final class Node implements AutoCloseable {
     public void judgeBy(OwnerLiveness... inOrder) {
         judges.clear();
         judges.addAll(List.of(inOrder));
+    }
+
+    /** The providers of capacities, in this order. */
+    public void provideBy(CapacityProvider... inOrder) {
+        providers.clear();
+        providers.addAll(List.of(inOrder));
     }
 
     public SemaphoreEngine engine() {

@@ -7,6 +7,7 @@ import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManagerDecorator;
@@ -16,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -60,8 +63,11 @@ public final class SemaphoreAutoConfiguration {
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreEngine.class)
     ListenerBeans semaphoreListenerBeans(
-            ObjectProvider<SemaphoreListener> listeners, ObjectProvider<OwnerLiveness> ownerLiveness) {
-        return new ListenerBeans(listeners, ownerLiveness);
+            ObjectProvider<SemaphoreListener> listeners,
+            ObjectProvider<OwnerLiveness> ownerLiveness,
+            ObjectProvider<CapacityProvider> capacityProviders,
+            ConfigurableListableBeanFactory beanFactory) {
+        return new ListenerBeans(listeners, ownerLiveness, capacityProviders, beanFactory);
     }
 
     @Bean(destroyMethod = "close")
@@ -92,6 +98,7 @@ public final class SemaphoreAutoConfiguration {
                 settings,
                 () -> listenerBeans.listeners,
                 () -> listenerBeans.ownerLiveness,
+                () -> listenerBeans.capacityProviders,
                 schemaWait.isZero()
                         ? script -> TableInitializer.run(script, properties.initializeSchema())
                         : script -> {},
@@ -244,20 +251,35 @@ public final class SemaphoreAutoConfiguration {
 
         private final ObjectProvider<SemaphoreListener> listenerBeans;
         private final ObjectProvider<OwnerLiveness> livenessBeans;
+        private final ObjectProvider<CapacityProvider> capacityBeans;
 
         /** Null until all beans have been created. */
         private volatile @Nullable List<SemaphoreListener> listeners;
 
         private volatile List<OwnerLiveness> ownerLiveness = List.of();
 
-        ListenerBeans(ObjectProvider<SemaphoreListener> listenerBeans, ObjectProvider<OwnerLiveness> livenessBeans) {
+        /** Null until all beans have been created, if any of them is a provider. */
+        private volatile @Nullable List<CapacityProvider> capacityProviders;
+
+        ListenerBeans(
+                ObjectProvider<SemaphoreListener> listenerBeans,
+                ObjectProvider<OwnerLiveness> livenessBeans,
+                ObjectProvider<CapacityProvider> capacityBeans,
+                ListableBeanFactory beanFactory) {
             this.listenerBeans = listenerBeans;
             this.livenessBeans = livenessBeans;
+            this.capacityBeans = capacityBeans;
+            boolean hasProviders = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                                    beanFactory, CapacityProvider.class, true, false)
+                            .length
+                    > 0;
+            capacityProviders = hasProviders ? null : List.of();
         }
 
         @Override
         public void afterSingletonsInstantiated() {
             ownerLiveness = livenessBeans.orderedStream().toList();
+            capacityProviders = capacityBeans.orderedStream().toList();
             listeners = listenerBeans.orderedStream().toList();
         }
     }

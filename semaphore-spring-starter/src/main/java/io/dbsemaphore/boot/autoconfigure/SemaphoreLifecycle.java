@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.util.HashSet;
@@ -147,6 +148,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
             addWithDependencies(engine, beanFactory, needed);
             addWithDependencies(SemaphoreListener.class, beanFactory, needed);
             addWithDependencies(OwnerLiveness.class, beanFactory, needed);
+            addWithDependencies(CapacityProvider.class, beanFactory, needed);
             Stream.of(beanFactory.getSingletonNames())
                     .filter(name -> !needed.contains(name) && AdviceConfiguration.isGuarded(name, beanFactory))
                     .forEach(guarded -> beanFactory.registerDependentBean(engine, guarded));

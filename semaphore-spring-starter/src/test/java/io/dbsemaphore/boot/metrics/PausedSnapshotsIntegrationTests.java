@@ -47,6 +47,7 @@ class PausedSnapshotsIntegrationTests {
                         SemaphoreSettings.defaults(),
                         List::of,
                         List::of,
+                        List::of,
                         script -> mayStart.join(),
                         Duration.ZERO,
                         admin -> admin.create("orders", 1))) {

@@ -1,0 +1,33 @@
+package io.dbsemaphore.domain;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The capacity of a semaphore that a pattern has created and that nobody has set by hand, as its row says.
+ *
+ * @param setBy who set it last; null if nobody has since the pattern created it
+ */
+public record PatternCapacity(
+        long id, String name, int capacity, @Nullable String setBy) {
+
+    /** Stands for the providers of the application in {@link #setBy} and in the audit. */
+    public static final String PROVIDER = "CapacityProvider";
+
+    /** Stands for the pattern there, if the providers no longer give the capacity. */
+    public static final String PATTERN = "pattern";
+
+    /** Whether a provider has set it. */
+    public boolean isProvided() {
+        return PROVIDER.equals(setBy);
+    }
+
+    /**
+     * Whether it is to be changed into this one.
+     *
+     * @param by who sets it; an operator, who sets it for a whole pattern, leaves what a provider has set
+     */
+    public boolean differsFrom(int wanted, String by) {
+        boolean differs = capacity != wanted;
+        return by.equals(PROVIDER) || by.equals(PATTERN) ? differs || !by.equals(setBy) : differs && !isProvided();
+    }
+}

@@ -1,0 +1,193 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.concurrent.LimitedExecutor;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.domain.PatternCapacity;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.spi.CapacityProvider;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The capacities that providers of the application give to semaphores of patterns: for one that is about to be created, and again for those
+ * that exist. Providers run on threads for code of the application; whoever asks does not wait longer than it has time.
+ */
+final class ProvidedCapacities {
+
+    private static final Logger log = LoggerFactory.getLogger(ProvidedCapacities.class);
+
+    /** How many calls of providers are under way at a time. */
+    private static final int MAX_CALLS = 8;
+
+    private static final int READ_AT_ONCE = 1_000;
+
+    private final RunContext run;
+    private final Supplier<@Nullable List<CapacityProvider>> providers;
+    private final Executor threads;
+    private final Map<String, CompletableFuture<Answer>> underWay = new ConcurrentHashMap<>();
+    /** The id of the semaphore that was asked about last; 0 if the next pass begins with the first one. */
+    private volatile long lastAsked;
+
+    /**
+     * What the providers say about one semaphore.
+     *
+     * @param capacity empty if none of them gives one
+     * @param failure why it is not known; null if they answered
+     */
+    record Answer(OptionalInt capacity, @Nullable Throwable failure) {
+
+        static Answer failed(Throwable failure) {
+            return new Answer(OptionalInt.empty(), failure);
+        }
+    }
+
+    ProvidedCapacities(RunContext run, Supplier<@Nullable List<CapacityProvider>> providers) {
+        this.run = run;
+        this.providers = providers;
+        threads = new LimitedExecutor(run.applicationThreads, MAX_CALLS);
+    }
+
+    /** Whether the application has providers; true also while that is not known. */
+    boolean exist() {
+        List<CapacityProvider> known = providers.get();
+        return known == null || !known.isEmpty();
+    }
+
+    /**
+     * Asks for the capacity of a semaphore. All that ask about the same one share the call that is under way.
+     *
+     * @return completed with the answer, at the latest at that time; never exceptionally
+     */
+    CompletableFuture<Answer> ask(String name, Deadline until) {
+        CompletableFuture<Answer> called = new CompletableFuture<>();
+        CompletableFuture<Answer> shared = underWay.putIfAbsent(name, called);
+        if (shared == null) {
+            shared = called;
+            var unused = CompletableFuture.supplyAsync(() -> new Answer(capacityOf(name), null), threads)
+                    .exceptionally(failure -> Answer.failed(Objects.requireNonNullElse(failure.getCause(), failure)))
+                    .thenAccept(answer -> {
+                        underWay.remove(name);
+                        called.complete(answer);
+                    });
+        }
+        CompletableFuture<Answer> inTime = shared.copy();
+        ScheduledFuture<?> timeout = run.scheduler.schedule(
+                () -> inTime.complete(Answer.failed(new TimeoutException("It has not answered in time"))),
+                until.remainingNanos(),
+                TimeUnit.NANOSECONDS);
+        return inTime.whenComplete((answer, failure) -> timeout.cancel(false));
+    }
+
+    private OptionalInt capacityOf(String name) {
+        List<CapacityProvider> known = providers.get();
+        if (known == null) {
+            throw new IllegalStateException(
+                    "It is not known yet. Spring Boot's starter looks it up when all beans have been created");
+        }
+        for (CapacityProvider provider : known) {
+            OptionalInt capacity = provider.capacityOf(name);
+            if (capacity.isPresent()) {
+                if (capacity.getAsInt() < 0) {
+                    throw new IllegalStateException(
+                            "A capacity must not be negative: %d".formatted(capacity.getAsInt()));
+                }
+                return capacity;
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    /**
+     * Asks for the capacities of the semaphores that exist, and applies those that differ. After half of the time to the next pass it ends,
+     * so that slow providers do not keep the maintenance from other tasks; the next pass continues there.
+     */
+    void apply(BooleanSupplier isStopped) {
+        Deadline until = Deadline.in(
+                run.settings.get(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL).dividedBy(2));
+        Map<String, Throwable> failures = new LinkedHashMap<>();
+        int changed = 0;
+        boolean ended = !exist();
+        while (!ended) {
+            long after = lastAsked;
+            List<PatternCapacity> page =
+                    run.retry.call(() -> run.persistence.admin().findOfPatterns(after, READ_AT_ONCE));
+            Map<Wanted, List<Long>> changes = new LinkedHashMap<>();
+            Iterator<PatternCapacity> rest = page.iterator();
+            while (rest.hasNext() && !ended) {
+                PatternCapacity next = rest.next();
+                wanted(next, failures)
+                        .filter(wanted -> next.differsFrom(wanted.capacity(), wanted.by()))
+                        .ifPresent(wanted -> changes.computeIfAbsent(wanted, none -> new ArrayList<>())
+                                .add(next.id()));
+                lastAsked = next.id();
+                ended = until.isPassed() || isStopped.getAsBoolean();
+            }
+            if (!rest.hasNext() && page.size() < READ_AT_ONCE) {
+                lastAsked = 0;
+                ended = true;
+            }
+            for (Map.Entry<Wanted, List<Long>> change : changes.entrySet()) {
+                changed += set(change.getValue(), change.getKey());
+            }
+        }
+        if (changed > 0) {
+            log.info("Applied what CapacityProvider says to {} semaphore(s) of patterns", changed);
+        }
+        if (!failures.isEmpty()) {
+            Map.Entry<String, Throwable> first = failures.entrySet().iterator().next();
+            log.warn(
+                    "CapacityProvider gave no capacity for {} semaphore(s) of patterns, such as '{}': they keep the one that they have,"
+                            + " and are asked about again with the next release of orphans",
+                    failures.size(),
+                    first.getKey(),
+                    first.getValue());
+        }
+    }
+
+    /** A capacity that a semaphore is to have, and who sets it. */
+    private record Wanted(int capacity, String by) {}
+
+    /** Empty if the semaphore is to keep its capacity. */
+    private Optional<Wanted> wanted(PatternCapacity semaphore, Map<String, Throwable> failures) {
+        Optional<Integer> ofPattern = run.settings.patternOf(semaphore.name()).map(Map.Entry::getValue);
+        if (ofPattern.isEmpty()) { // of another application
+            return Optional.empty();
+        }
+        Duration patience = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
+        Answer answer = ask(semaphore.name(), Deadline.in(patience)).join();
+        Throwable failure = answer.failure();
+        if (failure != null) {
+            failures.put(semaphore.name(), failure);
+            return Optional.empty();
+        }
+        return answer.capacity().isPresent()
+                ? Optional.of(new Wanted(answer.capacity().getAsInt(), PatternCapacity.PROVIDER))
+                : ofPattern
+                        .filter(capacity -> semaphore.isProvided())
+                        .map(capacity -> new Wanted(capacity, PatternCapacity.PATTERN));
+    }
+
+    private int set(List<Long> semaphores, Wanted wanted) {
+        String reason = "asked by the maintenance of " + run.settings.get(SemaphoreSettings.OWNER);
+        return new PatternCapacities(run).set(semaphores, wanted.capacity(), wanted.by(), reason);
+    }
+}
