@@ -8,11 +8,14 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.time.LocalDateTime;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.ResultSetExtractor;
@@ -61,6 +64,16 @@ public enum Database {
 
     /** But for the URL that Connector/J reports for {@code jdbc:mysql:replication:}. */
     private static final Pattern LOAD_BALANCING = Pattern.compile("jdbc:mysql(\\+srv)?:loadbalance:(?!//\\*\\*).*");
+
+    private static final Set<String> DURABLE = Set.of("1", "on");
+
+    /** What a server may lose with another value than the durable one, by the setting. */
+    private static final Map<String, String> LOSSES = Map.of(
+            "innodb_flush_log_at_trx_commit", "a crash of the server may lose up to a second of commits",
+            "sync_binlog",
+                    "after a crash of the server its replicas, one of which may become the primary, may lack the last commits",
+            "fsync", "a crash of the machine may lose commits and corrupt the database",
+            "synchronous_commit", "a crash of the server may lose the last commits");
 
     private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
 
@@ -269,46 +282,51 @@ public enum Database {
      * holder is still working. Settings that cannot be read are ignored.
      */
     public void warnOfLostCommits(DataSource dataSource) {
-        // each row has a setting, its value, the durable value, and the consequence of any other value
         String settings = switch (this) {
             case MYSQL, MARIADB -> """
-                select 'innodb_flush_log_at_trx_commit', @@global.innodb_flush_log_at_trx_commit, '1',
-                    'a crash of the server may lose up to a second of commits'
-                union all select 'sync_binlog', case when @@global.log_bin then @@global.sync_binlog end, '1',
-                    'after a crash of the server its replicas, one of which may become the primary, may lack the last commits'""";
+                show global variables where variable_name in
+                    ('innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_storage_engine')""";
+            // values that also wait for standby servers are durable on this server, too
             case POSTGRESQL -> """
-                select 'fsync', current_setting('fsync'), 'on',
-                    'a crash of the machine may lose commits and corrupt the database'
-                -- values that also wait for standby servers are durable on this server, too
-                union all select 'synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'off' end, 'on',
-                    'a crash of the server may lose the last commits'""";
+                select 'fsync', current_setting('fsync') union all
+                select 'synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'off' else 'on' end""";
             case H2 -> "";
         };
         if (settings.isEmpty()) {
             return;
         }
+        Map<String, String> values = new HashMap<>();
         try {
             query(dataSource, settings, rows -> {
                 while (rows.next()) {
-                    warnUnless(rows.getString(3), rows.getString(1), rows.getString(2), rows.getString(4));
+                    values.put(rows.getString(1), rows.getString(2));
                 }
                 return true;
             });
         } catch (SQLException unable) {
             log.debug("The durability settings of the server cannot be read", unable);
         }
+        lossySettings(values)
+                .forEach(setting -> log.warn(
+                        "The database of the semaphores runs with {}={}: {}. Grants that are lost with them can be made again"
+                                + " while their holders are still working. Set it to {}, or use requireHeld in work that must"
+                                + " not be done twice",
+                        setting,
+                        values.get(setting),
+                        LOSSES.get(setting),
+                        this == POSTGRESQL ? "on" : "1"));
     }
 
-    private static void warnUnless(String durable, String setting, @Nullable String value, String loss) {
-        if (value != null && !value.equals(durable)) {
-            log.warn(
-                    "The database of the semaphores runs with {}={}: {}. Grants that are lost with them can be made again"
-                            + " while their holders are still working. Set it to {}, or use requireHeld in work that must"
-                            + " not be done twice",
-                    setting,
-                    value,
-                    loss,
-                    durable);
-        }
+    /** The settings with which a server may lose commits, of those that it has. */
+    static Set<String> lossySettings(Map<String, String> values) {
+        // in InnoDB (MariaDB 12.3), the binary log is as durable as the transactions, and the server ignores
+        // sync_binlog
+        boolean synced =
+                "ON".equals(values.get("log_bin")) && !"innodb".equalsIgnoreCase(values.get("binlog_storage_engine"));
+        return values.keySet().stream()
+                .filter(LOSSES::containsKey)
+                .filter(setting -> !DURABLE.contains(values.get(setting)))
+                .filter(setting -> synced || !setting.equals("sync_binlog"))
+                .collect(Collectors.toSet());
     }
 }

@@ -61,6 +61,16 @@ class DurabilityIntegrationTests {
                 .satisfies(warning -> assertThat(warning).contains("sync_binlog=1000"));
     }
 
+    /** As MariaDB has it by default, which does not know of a binary log in InnoDB before 12.3. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MARIADB)
+    void doesNotWarnOfABinaryLogThatIsNotWritten() {
+        assertThat(schema.jdbc().queryForObject("select @@global.log_bin", String.class))
+                .isEqualTo("0");
+
+        assertThat(warningsWith("sync_binlog", "0")).isEmpty();
+    }
+
     @Test
     @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
     void warnsOfCommitsThatDoNotWait() {
