@@ -20,6 +20,7 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,9 +59,18 @@ record EngineDatabase(
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             DatabaseThreads threads) {
-        Database database = databaseOf(dataSource);
+        Database database = explained(() -> databaseOf(dataSource));
+        tableCreation.accept(new SchemaScript(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX)));
+        return explained(() -> open(dataSource, database, settings, schemaWait, threads));
+    }
+
+    private static EngineDatabase open(
+            DataSource dataSource,
+            Database database,
+            SemaphoreSettings settings,
+            Duration schemaWait,
+            DatabaseThreads threads) {
         String tablePrefix = settings.get(SemaphoreSettings.TABLE_PREFIX);
-        tableCreation.accept(new SchemaScript(dataSource, database, tablePrefix));
         requireSuitableOptions(dataSource, database);
         boolean certifiesWrites = certifiesWrites(dataSource, database);
         database.warnOfLostCommits(dataSource);
@@ -193,6 +203,9 @@ record EngineDatabase(
             DatabaseNotWritableException.of(failure, tablePrefix).ifPresent(refused -> {
                 throw refused;
             });
+            if (UnsupportedDatabaseException.ofDataSource(failure).isPresent()) { // nothing would repeat it
+                throw failure;
+            }
             log.warn("The start could not test whether semaphores are enforced on this database", failure);
         }
     }
@@ -211,6 +224,17 @@ record EngineDatabase(
     public void close() {
         persistence.unit().close();
         sessions.close();
+    }
+
+    /** Uses the data source, and explains exceptions of it that are none of JDBC. */
+    private static <T> T explained(Supplier<T> use) {
+        try {
+            return use.get();
+        } catch (RuntimeException failure) {
+            throw UnsupportedDatabaseException.ofDataSource(failure)
+                    .<RuntimeException>map(refused -> refused)
+                    .orElse(failure);
+        }
     }
 
     private static Database databaseOf(DataSource dataSource) {

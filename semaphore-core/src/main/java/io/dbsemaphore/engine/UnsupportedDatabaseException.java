@@ -1,10 +1,18 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.Drill;
 import io.dbsemaphore.spi.StartFailure;
+import java.sql.SQLException;
+import java.util.Optional;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
 
-/** Thrown when an engine starts on a database, with tables or with an option of the driver that do not enforce semaphores. */
+/**
+ * Thrown when an engine starts on a database, with tables or with an option of the driver that do not enforce semaphores, or with a data
+ * source that throws other exceptions than {@link SQLException}.
+ */
 public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
@@ -18,7 +26,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
                 - Disable semaphores: semaphore.enabled=false""";
 
-    /** The product and version of the database, the option of the driver, or what the test of the tables has seen. */
+    /** The product and version of the database, the option of the driver, what the test of the tables has seen, or an exception. */
     private final String database;
 
     /** What is wrong. */
@@ -56,10 +64,26 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
                 "Remove %s from its URL or properties.");
     }
 
-    private static UnsupportedDatabaseException of(String option, String descriptionFormat, String actionFormat) {
-        String description = descriptionFormat.formatted(option);
-        String action = actionFormat.formatted(option);
-        return new UnsupportedDatabaseException(description + " " + action, option, description, action);
+    private static UnsupportedDatabaseException of(String seen, String descriptionFormat, String actionFormat) {
+        String description = descriptionFormat.formatted(seen);
+        String action = actionFormat.formatted(seen);
+        return new UnsupportedDatabaseException(description + " " + action, seen, description, action);
+    }
+
+    /** Translates an exception of a data source other than {@link SQLException}; empty for those, and for exceptions of the library. */
+    static Optional<UnsupportedDatabaseException> ofDataSource(RuntimeException failure) {
+        Throwable seen = NestedExceptionUtils.getMostSpecificCause(failure);
+        if (failure instanceof StartFailure
+                || seen instanceof DataAccessException
+                || SqlErrors.root(failure).isPresent()) {
+            return Optional.empty();
+        }
+        UnsupportedDatabaseException refusal = of(
+                seen.toString(),
+                "The DataSource for semaphores has thrown an exception that is not an SQLException: %s. The library can neither repeat nor explain transactions that fail like this.",
+                "If something in front of the database parses or routes statements, such as ShardingSphere-JDBC, give the semaphores a DataSource of their own that is connected to the database itself: set semaphore.datasource to the name of its bean, or set semaphore.datasource.url.");
+        refusal.initCause(failure);
+        return Optional.of(refusal);
     }
 
     static UnsupportedDatabaseException ofDrill(Drill.Deviation deviation) {
@@ -75,7 +99,8 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
     /**
      * {@return the product and version of the database, as its driver reports them; for an option of the driver that is not supported, its
-     * name and value, or the beginning of the URL; after a test of the tables that has failed, what was expected and seen}
+     * name and value, or the beginning of the URL; after a test of the tables that has failed, what was expected and seen; for a data source
+     * that throws other exceptions than {@link SQLException}, the exception}
      */
     public String database() {
         return database;
