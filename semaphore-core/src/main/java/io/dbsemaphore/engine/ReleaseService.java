@@ -80,10 +80,10 @@ record ReleaseService(RunContext run) {
                 }
                 log.warn(
                         "The release of grant {} on {} failed and is repeated in the background; its permits are available when"
-                                + " their TTL has passed at the latest",
+                                + " their TTL has passed at the latest: {}",
                         grant.externalId(),
                         grant.counts(),
-                        failure);
+                        String.valueOf(failure.getMessage()).lines().findFirst().orElse(""));
                 return ReleaseOutcome.DEFERRED;
             }
             released(state);

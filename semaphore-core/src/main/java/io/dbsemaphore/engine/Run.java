@@ -8,6 +8,8 @@ import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.jdbc.SqlErrorKind;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
@@ -215,7 +217,13 @@ final class Run extends RunContext {
                     "Released {} grant(s) at shutdown that are not known to have work in progress",
                     rest.size() - left - taken.size());
         }
-        if (left > 0) {
+        int lost = cause != null && SqlErrors.is(cause, SqlErrorKind.MISSING_TABLE) ? background.abandon() : 0;
+        if (lost > 0) {
+            log.warn(
+                    "The tables of the semaphores were gone at shutdown, as those of an H2 database in memory that devtools has"
+                            + " shut down: {} grant(s) that were not released are lost with them",
+                    lost);
+        } else if (left > 0) {
             log.warn(
                     "{} grant(s) could not be released at shutdown; their permits become available when their TTL has passed",
                     left,

@@ -3,6 +3,7 @@ package io.dbsemaphore.operations;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -12,6 +13,8 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
@@ -31,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -255,8 +259,14 @@ class ShutdownIntegrationTests {
     }
 
     private static List<String> messagesWhile(Callable<?> action) throws Exception {
+        return eventsWhile(action).stream()
+                .map(event -> event.getLevel() + " " + event.getFormattedMessage())
+                .toList();
+    }
+
+    private static List<ILoggingEvent> eventsWhile(Callable<?> action) throws Exception {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine");
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore");
         log.start();
         logger.addAppender(log);
         try {
@@ -264,9 +274,7 @@ class ShutdownIntegrationTests {
         } finally {
             logger.detachAppender(log);
         }
-        return List.copyOf(log.list).stream()
-                .map(event -> event.getLevel() + " " + event.getFormattedMessage())
-                .toList();
+        return List.copyOf(log.list);
     }
 
     /** Other instances would wait for the heartbeats of an instance that has ended. */
@@ -319,6 +327,36 @@ class ShutdownIntegrationTests {
             proxy.silenceNextCommitAnswer("RELEASED");
 
             assertBounded(node);
+        }
+    }
+
+    /** As devtools shut it down when they restart an application: before the engine is closed, and maybe while work goes on. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.H2)
+    void tellsInOneLineThatTheTablesAreGone() throws Exception {
+        try (Schema apart = TestDatabase.create().migrate()) {
+            Node node = Node.on(apart, TestSettings.instanceTimeout(Duration.ofSeconds(20), Duration.ofSeconds(1)));
+            holdTwo(node);
+            String name = node.semaphore(1);
+
+            List<ILoggingEvent> ofWork = eventsWhile(() -> node.semaphores().execute(AcquireRequest.of(name), grant -> {
+                apart.jdbc().execute("shutdown");
+                return true;
+            }));
+            List<ILoggingEvent> ofShutdown = eventsWhile(() -> close(node).get(SOON.toSeconds(), TimeUnit.SECONDS));
+
+            assertThat(ofWork)
+                    .singleElement()
+                    .satisfies(event -> assertThat(event.getFormattedMessage()).contains("is repeated", "not found"));
+            assertThat(ofShutdown)
+                    .singleElement()
+                    .satisfies(event ->
+                            assertThat(event.getFormattedMessage()).contains("gone at shutdown", "3 grant(s)"));
+            assertThat(Stream.concat(ofWork.stream(), ofShutdown.stream())).allSatisfy(event -> {
+                assertThat(event.getLevel()).isEqualTo(Level.WARN);
+                assertThat(event.getFormattedMessage().lines()).hasSize(1);
+                assertThat(event.getThrowableProxy()).isNull();
+            });
         }
     }
 

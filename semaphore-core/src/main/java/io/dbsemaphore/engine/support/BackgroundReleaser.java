@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.persistence.UndoTransaction;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -100,6 +101,13 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
     }
 
+    /** Ends all that is retried, as when the tables are gone. Returns how much that was. */
+    public int abandon() {
+        List<Task> abandoned = List.copyOf(open);
+        abandoned.forEach(task -> end(task, false));
+        return abandoned.size();
+    }
+
     private boolean submit(Task task, int attempts) {
         Duration pause = attempts == 0 ? Duration.ZERO : PAUSES.after(attempts);
         if (closed) {
@@ -119,8 +127,8 @@ public final class BackgroundReleaser implements AutoCloseable {
         CompletableFuture<?> unused = CompletableFuture.completedFuture(task)
                 .thenComposeAsync(each -> each.work.get(), database)
                 .whenComplete((result, failure) -> {
-                    if (failure == null) {
-                        end(task, true);
+                    if (failure == null || task.done.isDone()) {
+                        end(task, failure == null);
                     } else if (task.until.isPassed()) {
                         log.warn(
                                 "Gave up the {}: its TTL has passed, so its permits are available to others",
