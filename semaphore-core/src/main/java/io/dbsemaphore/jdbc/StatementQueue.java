@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -133,8 +134,9 @@ public final class StatementQueue {
 
     private void sendOneByOne(List<Queued<?>> statements) throws SQLException {
         for (Queued<?> statement : statements) {
-            try (PreparedStatement prepared = AllRows.of(connection.prepareStatement(statement.sql))) {
-                statement.bind(prepared, 1);
+            try (PreparedStatement prepared = AllRows.of(connection.prepareStatement(statement.sql));
+                    BoundArrays arrays = new BoundArrays()) {
+                statement.bind(prepared, 1, arrays);
                 if (statement.update) {
                     prepared.executeUpdate();
                 } else {
@@ -162,12 +164,12 @@ public final class StatementQueue {
             pipelining.switchOff(refusal);
             return false;
         }
-        try {
+        try (BoundArrays arrays = new BoundArrays()) {
             // otherwise rows may be locked when they are fetched, after the statements that follow
             together.setFetchSize(0);
             int index = 1;
             for (Queued<?> statement : statements) {
-                index = statement.bind(together, index);
+                index = statement.bind(together, index, arrays);
             }
             if (statements.stream().allMatch(each -> each.update)) {
                 together.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
@@ -212,6 +214,25 @@ public final class StatementQueue {
         }
     }
 
+    /** The arrays of statements while these are executed. A driver may have buffers for an array until it is freed (pgjdbc-ng). */
+    private final class BoundArrays implements AutoCloseable {
+
+        private final List<Array> arrays = new ArrayList<>();
+
+        Array add(SqlArray array) throws SQLException {
+            Array created = array.create(connection);
+            arrays.add(created);
+            return created;
+        }
+
+        @Override
+        public void close() throws SQLException {
+            for (Array array : arrays) {
+                array.free();
+            }
+        }
+    }
+
     private static final class Queued<T> implements Supplier<T> {
 
         private final String sql;
@@ -228,11 +249,10 @@ public final class StatementQueue {
         }
 
         /** Sets the parameters, starting at the given index, and returns the index after the last one. */
-        int bind(PreparedStatement statement, int first) throws SQLException {
+        int bind(PreparedStatement statement, int first, BoundArrays arrays) throws SQLException {
             int index = first;
             for (@Nullable Object value : values) {
-                statement.setObject(
-                        index++, value instanceof SqlArray array ? array.create(statement.getConnection()) : value);
+                statement.setObject(index++, value instanceof SqlArray array ? arrays.add(array) : value);
             }
             return index;
         }

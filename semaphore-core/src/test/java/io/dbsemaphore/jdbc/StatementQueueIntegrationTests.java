@@ -11,6 +11,7 @@ import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Several statements at once, with the settings of the host's URL that affect how the driver sends them. */
@@ -221,6 +223,48 @@ class StatementQueueIntegrationTests {
         assertThat(sum()).isEqualTo(110);
     }
 
+    /** PostgreSQL's driver copies the elements, others have buffers for them until the array is freed. */
+    @ParameterizedTest(name = "pipelining: {0}")
+    @ValueSource(booleans = {true, false})
+    @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
+    void freeTheirArraysWhenTheyHaveBeenExecuted(boolean pipelining) throws SQLException {
+        try (HikariDataSource pool = schema.newPool(1)) {
+            OpenArrays opened = new OpenArrays(pool);
+            Sessions sessions = new Sessions(
+                    opened,
+                    Database.of(pool),
+                    LIMIT,
+                    LIMIT,
+                    1,
+                    pipelining,
+                    new DatabaseThreads(1, new DaemonThreads()));
+            try (sessions) {
+                try (Transaction transaction = new Transaction(sessions)) {
+                    Supplier<Integer> both = increment(transaction.queue(), 1L, 2L);
+                    Supplier<Integer> one = increment(transaction.queue(), 2L, 3L);
+                    transaction.commit();
+                    assertThat(both.get() + one.get()).isEqualTo(3);
+                }
+                assertThat(opened.count).hasValue(2);
+                assertThat(opened.open).hasValue(0);
+
+                try (Transaction transaction = new Transaction(sessions)) {
+                    increment(transaction.queue(), 1L, 2L);
+                    transaction.queue().update("insert into counted (id, n, t) values (?, ?, ?)", List.of(1L, 7, "c"));
+                    assertThatExceptionOfType(SQLException.class).isThrownBy(transaction::commit);
+                }
+                assertThat(opened.count).hasValue(3);
+                assertThat(opened.open).as("after a failure").hasValue(0);
+            }
+        }
+        assertThat(sum()).isEqualTo(3);
+    }
+
+    private static Supplier<Integer> increment(StatementQueue queue, Long... ids) {
+        SqlArray array = new SqlArray("int8", List.of(ids));
+        return queue.update("update counted set n = n + 1 where id = any (" + array.parameter() + ")", List.of(array));
+    }
+
     private static void update(StatementQueue queue, String change) {
         for (long id = 1; id <= 2; id++) {
             Supplier<Integer> unused =
@@ -255,17 +299,48 @@ class StatementQueueIntegrationTests {
                 });
             });
         }
+    }
 
-        private static <T> T proxy(Class<T> type, Object target, BiFunction<String, Object, Object> result) {
-            return type.cast(Proxy.newProxyInstance(
-                    OpenStatements.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-                        try {
-                            return result.apply(method.getName(), method.invoke(target, arguments));
-                        } catch (InvocationTargetException failure) {
-                            throw failure.getCause();
-                        }
-                    }));
+    /** Counts the arrays that are created on its connections, and those that are not freed. */
+    private static final class OpenArrays extends DelegatingDataSource {
+
+        private final AtomicInteger count = new AtomicInteger();
+        private final AtomicInteger open = new AtomicInteger();
+
+        OpenArrays(DataSource target) {
+            super(target);
         }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection target = obtainTargetDataSource().getConnection();
+            return proxy(Connection.class, target, (name, result) -> {
+                if (!name.equals("createArrayOf")) {
+                    return result;
+                }
+                count.incrementAndGet();
+                open.incrementAndGet();
+                return proxy(Array.class, result, (called, answer) -> {
+                    if (called.equals("free")) {
+                        open.decrementAndGet();
+                    }
+                    return answer;
+                });
+            });
+        }
+    }
+
+    private static <T> T proxy(Class<T> type, Object target, BiFunction<String, Object, Object> result) {
+        return type.cast(Proxy.newProxyInstance(
+                StatementQueueIntegrationTests.class.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> {
+                    try {
+                        return result.apply(method.getName(), method.invoke(target, arguments));
+                    } catch (InvocationTargetException failure) {
+                        throw failure.getCause();
+                    }
+                }));
     }
 
     private static Supplier<List<Integer>> all(Transaction transaction) throws SQLException {
