@@ -63,8 +63,8 @@ public final class Drill {
                     + " lend a session of its own to each borrower.";
     private static final String PLAIN =
             "Let statements, values and results pass unchanged: no MODE or IGNORECASE on H2, UTF-8 between"
-                    + " driver and server, no filter, proxy, trigger or rule that changes them. The columns name and external_id must compare"
-                    + " byte for byte, as the changelog creates them.";
+                    + " driver and server (no other characterEncoding in the URL), no filter, proxy, trigger or rule that changes them. The"
+                    + " columns name and external_id must compare byte for byte, as the changelog creates them.";
     private static final String CLOCK =
             "Connect all sessions to one server, or keep the clocks of the servers together.";
 

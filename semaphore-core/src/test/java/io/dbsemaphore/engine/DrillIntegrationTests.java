@@ -251,6 +251,38 @@ class DrillIntegrationTests {
         accepts(mode);
     }
 
+    /** The driver replaces the characters that it cannot encode: different names and external ids become the same. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ISO-8859-1", "ISO-8859-1&useServerPrepStmts=true", "US-ASCII"})
+    @EnabledOnDatabase(MYSQL)
+    void refusesEncodingsThatLackCharacters(String encoding) {
+        schema.migrate();
+
+        refuses(
+                "&characterEncoding=" + encoding,
+                "Expected: the names: [",
+                "-dr\u0131ll \uD83D\uDE00",
+                "-dr?ll ?",
+                "no other characterEncoding in the URL");
+    }
+
+    /** Its bytes are others in the encoding of the library's sessions, which is UTF-8. */
+    @Test
+    @EnabledOnDatabase(MYSQL)
+    void refusesAnotherEncodingOfAllCharacters() {
+        schema.migrate();
+
+        refuses("&characterEncoding=GB18030", "no other characterEncoding in the URL");
+    }
+
+    @Test
+    @EnabledOnDatabase(MYSQL)
+    void acceptsUtf8() {
+        schema.migrate();
+
+        accepts("&characterEncoding=UTF-8");
+    }
+
     @Test
     @EnabledOnDatabase({MYSQL, MARIADB, POSTGRESQL})
     void acceptsPartitionedTables() {

@@ -54,14 +54,6 @@ class DriverOptionsIntegrationTests {
         accepts("&useServerPrepStmts=true");
     }
 
-    @Test
-    @EnabledOnDatabase(DatabaseKind.MYSQL)
-    void lostCharactersAreRefused() {
-        refuses("&characterEncoding=ISO-8859-1", "characterEncoding=latin1");
-        refuses("&characterEncoding=ISO-8859-1&useServerPrepStmts=true", "characterEncoding=latin1");
-        accepts("&characterEncoding=UTF-8");
-    }
-
     /** The driver changes the session at each commit and rollback: settings of the library would stay in sessions of the host. */
     @Test
     @EnabledOnDatabase(DatabaseKind.MYSQL)
