@@ -18,8 +18,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Never over capacity where two servers are written to, of which neither knows the row locks of the other: what a grant
@@ -39,9 +42,28 @@ class GaleraIntegrationTests {
 
     private List<Node> nodes = List.of();
 
-    @Test
-    void grantsTheCapacityAndNoMoreInTwentyThousandAcquiresOverBothNodes() {
+    @AfterEach
+    void resetSyncWait() {
+        setSyncWait(0);
+    }
+
+    /** For the sessions that are opened from now on. */
+    private static void setSyncWait(int syncWait) {
+        for (int node = 0; node < GaleraCluster.SIZE; node++) {
+            GALERA.servers().schema(node).jdbc().execute("set global wsrep_sync_wait = " + syncWait);
+        }
+    }
+
+    /** With 7, each statement first waits for what the other node has committed. That does not make a lock known to both. */
+    @ParameterizedTest(name = "wsrep_sync_wait={0}")
+    @ValueSource(ints = {0, 7})
+    void grantsTheCapacityAndNoMoreInTwentyThousandAcquiresOverBothNodes(int syncWait) {
+        setSyncWait(syncWait);
         nodes = GALERA.start();
+        assertThat(nodes)
+                .allSatisfy(node -> assertThat(
+                                node.jdbc().queryForObject("select @@session.wsrep_sync_wait", Integer.class))
+                        .isEqualTo(syncWait));
         String small = GALERA.semaphore(CAPACITY);
         String other = GALERA.semaphore(CAPACITY + 1);
         long conflicts = GALERA.servers().conflicts();
