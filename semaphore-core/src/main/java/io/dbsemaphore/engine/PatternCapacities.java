@@ -26,7 +26,9 @@ record PatternCapacities(RunContext run) {
      */
     int set(String pattern, int capacity, String changedBy, String reason) {
         return set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason)
-                + set(pattern, capacity, 1, changedBy, reason); // what others had locked: each waits in its own transaction
+                + set(
+                        pattern, capacity, 1, changedBy,
+                        reason); // what others had locked: each waits in its own transaction
     }
 
     private int set(String pattern, int capacity, int atOnce, String changedBy, String reason) {

@@ -193,7 +193,9 @@ class KeepAliveIntegrationTests {
                 assertThat(grant.isHeld()).isFalse();
                 assertThat(next.isHeld()).isTrue();
             });
-            Awaitility.await("the warning").atMost(Duration.ofSeconds(20)).until(() -> !messages(log, "semaphore.max-hold").isEmpty());
+            Awaitility.await("the warning")
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> !messages(log, "semaphore.max-hold").isEmpty());
         } finally {
             logger().detachAppender(log);
         }
