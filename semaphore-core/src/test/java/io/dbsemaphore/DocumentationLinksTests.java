@@ -18,12 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Links between the documents lead to a file and a heading that exist, and the index of the decisions lists each of them. */
+/** Links between the documents lead to a file and a heading that exist, and the indexes list each document and each decision. */
 class DocumentationLinksTests {
 
     private static final Path ROOT =
             Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
-    private static final Path DECISIONS = ROOT.resolve("docs/decisions");
+    private static final Path DOCS = ROOT.resolve("docs");
+    private static final Path DECISIONS = DOCS.resolve("decisions");
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#\\s]*)(?:#([^)\\s]*))?\\)");
     private static final Pattern CODE_BLOCK = Pattern.compile("```.*?```", Pattern.DOTALL);
@@ -63,14 +64,26 @@ class DocumentationLinksTests {
 
     @Test
     void theIndexListsEachDecision() throws IOException {
-        try (Stream<Path> files = Files.list(DECISIONS)) {
-            assertThat(LINK.matcher(text(DECISIONS.resolve("README.md")))
-                            .results()
-                            .map(link -> link.group(1))
-                            .collect(Collectors.toSet()))
-                    .containsAll(files.map(file -> file.getFileName().toString())
-                            .filter(name -> name.matches("\\d{4}-.*\\.md"))
-                            .toList());
+        assertThat(linkedFrom(DECISIONS)).containsAll(names(DECISIONS, "\\d{4}-.*\\.md"));
+    }
+
+    @Test
+    void theIndexListsEachDocument() throws IOException {
+        assertThat(linkedFrom(DOCS)).containsAll(names(DOCS, "(?!README).*\\.md"));
+    }
+
+    private static Set<String> linkedFrom(Path folder) throws IOException {
+        return LINK.matcher(text(folder.resolve("README.md")))
+                .results()
+                .map(link -> link.group(1))
+                .collect(Collectors.toSet());
+    }
+
+    private static List<String> names(Path folder, String pattern) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.matches(pattern))
+                    .toList();
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Reads the Markdown files of the repository. */
 public final class Documents {
@@ -18,6 +19,17 @@ public final class Documents {
             Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
 
     private Documents() {}
+
+    /** The paths of README.md and of the documents in docs. */
+    public static List<String> forUsers() throws IOException {
+        try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+            return Stream.concat(
+                            Stream.of("README.md"),
+                            files.map(file -> "docs/" + file.getFileName()).filter(path -> path.endsWith(".md")))
+                    .sorted()
+                    .toList();
+        }
+    }
 
     /** The text of a file. */
     public static String read(String path) {

@@ -47,7 +47,11 @@ class DocumentedPropertiesTests {
             strings = {
                 "README.md",
                 "CONTRIBUTING.md",
+                "AGENTS.md",
                 REFERENCE,
+                "docs/README.md",
+                "docs/getting-started.md",
+                "docs/assistants.md",
                 "docs/operations.md",
                 "docs/hosts.md",
                 "docs/adapters.md",

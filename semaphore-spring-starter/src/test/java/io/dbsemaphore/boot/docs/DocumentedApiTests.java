@@ -47,11 +47,11 @@ class DocumentedApiTests {
     }
 
     @Test
-    void theReadmeNamesTheAttributesOfTheAnnotation() {
-        String readme = Documents.read("README.md");
+    void onePageForAssistantsNamesTheAttributesOfTheAnnotation() {
+        String page = Documents.read("docs/assistants.md");
 
         assertThat(methods(WithPermits.class, method -> true))
-                .allSatisfy(attribute -> assertThat(readme).contains("`" + attribute + "`"));
+                .allSatisfy(attribute -> assertThat(page).contains("`" + attribute + "`"));
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.dbsemaphore.testing.Documents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,26 @@ class DocumentedGuaranteesTests {
         assertThat(firstCells(Documents.section(PAGE, "In the README")))
                 .hasSizeGreaterThan(5)
                 .isEqualTo(guarantees);
+    }
+
+    /** One of the tests in its row, so that a reader sees at once that there is one. */
+    @Test
+    void eachGuaranteeOfTheReadmeNamesOneOfItsTests() {
+        List<String> guarantees = Arrays.stream(
+                        Documents.section("README.md", "What it guarantees").split("(?m)^\\* \\*\\*"))
+                .skip(1)
+                .toList();
+        List<List<String>> rows = Documents.rows(Documents.section(PAGE, "In the README"));
+
+        assertThat(guarantees).hasSameSizeAs(rows);
+        for (int i = 0; i < rows.size(); i++) {
+            List<String> tests = TEST.matcher(guarantees.get(i))
+                    .results()
+                    .map(MatchResult::group)
+                    .toList();
+            assertThat(tests).as(guarantees.get(i)).hasSize(1);
+            assertThat(rows.get(i).get(1)).contains(tests);
+        }
     }
 
     @ParameterizedTest
