@@ -44,19 +44,6 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
 
     /** {@linkplain #execute Executes} work on the current thread, which must be one of the library. */
     public <T extends @Nullable Object> T executeHere(Supplier<T> work) {
-        return execute(work, true);
-    }
-
-    /** Runs work on the current thread, which must be one of the library, and rolls it back, as a session is that is returned. */
-    public void rollBack(Runnable work) {
-        Supplier<@Nullable Object> supplier = () -> {
-            work.run();
-            return null;
-        };
-        execute(supplier, false);
-    }
-
-    private <T extends @Nullable Object> T execute(Supplier<T> work, boolean commits) {
         Session session = begin();
         try {
             T result;
@@ -66,10 +53,21 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
                 session.failed(failure);
                 throw TransactionFailures.translate(failure);
             }
-            if (commits) {
-                commit(session);
-            }
+            commit(session);
             return result;
+        } finally {
+            end();
+        }
+    }
+
+    /** Runs work on the current thread, which must be one of the library, and rolls it back, as a session is that is returned. */
+    public void rollBack(Runnable work) {
+        Session session = begin();
+        try {
+            work.run();
+        } catch (RuntimeException failure) {
+            session.failed(failure);
+            throw TransactionFailures.translate(failure);
         } finally {
             end();
         }
