@@ -38,9 +38,13 @@ record PatternCapacities(RunContext run) {
                 page -> set(page.stream().map(PatternCapacity::id).toList(), capacity, atOnce, changedBy, reason));
     }
 
-    /** Gives these semaphores this capacity in batches, without those that others have locked. Returns the number of those that were changed. */
+    /**
+     * Gives these semaphores this capacity in batches, and then those that others had locked, each in a transaction of its own. Returns the
+     * number of those that were changed.
+     */
     int set(List<Long> ids, int capacity, String changedBy, String reason) {
-        return set(ids, capacity, LOCKED_AT_ONCE, changedBy, reason);
+        int changed = set(ids, capacity, LOCKED_AT_ONCE, changedBy, reason);
+        return changed == ids.size() ? changed : changed + set(ids, capacity, 1, changedBy, reason);
     }
 
     private int set(List<Long> ids, int capacity, int atOnce, String changedBy, String reason) {

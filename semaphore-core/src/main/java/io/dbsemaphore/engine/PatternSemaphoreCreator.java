@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.CapacityUnknownException;
@@ -140,7 +141,11 @@ final class PatternSemaphoreCreator {
             if (failure == null) {
                 enqueue(List.of(missing.with(answer.capacity())));
             } else {
-                missing.created().completeExceptionally(new CapacityUnknownException(missing.name(), failure));
+                missing.created()
+                        .completeExceptionally(
+                                failure instanceof SemaphoreClosedException
+                                        ? new SemaphoreClosedException()
+                                        : new CapacityUnknownException(missing.name(), failure));
             }
         });
     }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -38,6 +39,9 @@ final class ProvidedCapacities {
     /** How many calls of providers are under way at a time. */
     private static final int MAX_CALLS = 8;
 
+    /** About how many names they are asked about at a time. Others fail at once: there are only so many if providers do not answer. */
+    private static final int MAX_ASKED = 10_000;
+
     private static final int READ_AT_ONCE = 1_000;
 
     private final RunContext run;
@@ -46,6 +50,8 @@ final class ProvidedCapacities {
     private final Map<String, CompletableFuture<Answer>> underWay = new ConcurrentHashMap<>();
     /** The id of the semaphore that was asked about last; 0 if the next pass begins with the first one. */
     private volatile long lastAsked;
+
+    private volatile boolean closed;
 
     /**
      * What the providers say about one semaphore.
@@ -78,6 +84,13 @@ final class ProvidedCapacities {
      * @return completed with the answer, at the latest at that time; never exceptionally
      */
     CompletableFuture<Answer> ask(String name, Deadline until) {
+        if (closed) {
+            return CompletableFuture.completedFuture(Answer.failed(new SemaphoreClosedException()));
+        }
+        if (underWay.size() >= MAX_ASKED) {
+            return CompletableFuture.completedFuture(Answer.failed(
+                    new IllegalStateException("It has not answered about %,d other names yet".formatted(MAX_ASKED))));
+        }
         CompletableFuture<Answer> called = new CompletableFuture<>();
         CompletableFuture<Answer> shared = underWay.putIfAbsent(name, called);
         if (shared == null) {
@@ -89,12 +102,24 @@ final class ProvidedCapacities {
                         called.complete(answer);
                     });
         }
+        if (closed) { // since then
+            boolean unused = shared.complete(Answer.failed(new SemaphoreClosedException()));
+        }
         CompletableFuture<Answer> inTime = shared.copy();
+        long nanos = until.remainingNanos();
         ScheduledFuture<?> timeout = run.scheduler.schedule(
-                () -> inTime.complete(Answer.failed(new TimeoutException("It has not answered in time"))),
-                until.remainingNanos(),
+                () -> inTime.complete(Answer.failed(new TimeoutException(
+                        "It has not answered within %d ms; at most %d calls of it are under way at a time"
+                                .formatted(TimeUnit.NANOSECONDS.toMillis(nanos), MAX_CALLS)))),
+                nanos,
                 TimeUnit.NANOSECONDS);
         return inTime.whenComplete((answer, failure) -> timeout.cancel(false));
+    }
+
+    /** Ends the waits for providers. */
+    void close() {
+        closed = true;
+        underWay.values().forEach(call -> call.complete(Answer.failed(new SemaphoreClosedException())));
     }
 
     private OptionalInt capacityOf(String name) {
@@ -152,7 +177,7 @@ final class ProvidedCapacities {
         if (changed > 0) {
             log.info("Applied what CapacityProvider says to {} semaphore(s) of patterns", changed);
         }
-        if (!failures.isEmpty()) {
+        if (!failures.isEmpty() && !isStopped.getAsBoolean()) {
             Map.Entry<String, Throwable> first = failures.entrySet().iterator().next();
             log.warn(
                     "CapacityProvider gave no capacity for {} semaphore(s) of patterns, such as '{}': they keep the one that they have,"

@@ -23,6 +23,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
@@ -83,7 +84,12 @@ record ReleaseService(RunContext run) {
                                 + " their TTL has passed at the latest: {}",
                         grant.externalId(),
                         grant.counts(),
-                        String.valueOf(failure.getMessage()).lines().findFirst().orElse(""));
+                        NestedExceptionUtils.getMostSpecificCause(failure)
+                                .toString()
+                                .lines()
+                                .findFirst()
+                                .orElse(""));
+                log.debug("The release of grant {} failed", grant.externalId(), failure);
                 return ReleaseOutcome.DEFERRED;
             }
             released(state);

@@ -48,6 +48,7 @@ final class Run extends RunContext {
     final PatternSemaphoreCreator patterns;
     final FirstHolders firstHolders;
     final DatabaseSemaphoreMaintenance maintenance;
+    private final ProvidedCapacities capacities;
     private boolean maintained;
 
     /**
@@ -68,7 +69,7 @@ final class Run extends RunContext {
         super(configuration, database, held, operations);
         releases = new ReleaseService(this);
         quotas = new Quotas(this, releases);
-        ProvidedCapacities capacities = new ProvidedCapacities(this, configuration.capacityProviders());
+        capacities = new ProvidedCapacities(this, configuration.capacityProviders());
         patterns = new PatternSemaphoreCreator(this, capacities);
         acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);
@@ -133,6 +134,7 @@ final class Run extends RunContext {
             keepAlive.close();
         }
         commit.stopAcquires();
+        capacities.close();
         background.close();
         databaseThreads().stop();
         scheduler.shutdown(); // deadlines of acquires that are still in progress end them
@@ -157,6 +159,7 @@ final class Run extends RunContext {
     private void awaitWork() throws InterruptedException {
         quotas.close();
         commit.stopAcquires(); // waiting callers get an exception
+        capacities.close(); // so do those that wait for a capacity
         if (!acquires.awaitNone(DATABASE_TIMEOUT)) {
             log.warn(
                     "Some acquires were still in progress after {}; their permits become available when their TTL has passed",
@@ -217,7 +220,10 @@ final class Run extends RunContext {
                     "Released {} grant(s) at shutdown that are not known to have work in progress",
                     rest.size() - left - taken.size());
         }
-        int lost = cause != null && SqlErrors.is(cause, SqlErrorKind.MISSING_TABLE) ? background.abandon() : 0;
+        boolean gone = cause != null
+                && (SqlErrors.is(cause, SqlErrorKind.MISSING_TABLE)
+                        || SqlErrors.is(cause, SqlErrorKind.MISSING_SCHEMA));
+        int lost = gone ? background.abandon() : 0;
         if (lost > 0) {
             log.warn(
                     "The tables of the semaphores were gone at shutdown, as those of an H2 database in memory that devtools has"

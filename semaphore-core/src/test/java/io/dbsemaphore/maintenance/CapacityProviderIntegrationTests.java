@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.CapacityUnknownException;
 import io.dbsemaphore.admin.SemaphoreAdmin.OtherCapacities;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -248,7 +251,7 @@ class CapacityProviderIntegrationTests {
         });
         try {
             List<Runnable> calls = List.of(
-                    () -> assertThat(unknown(first)).hasMessageContaining("It has not answered in time"),
+                    () -> assertThat(unknown(first)).hasMessageContaining("It has not answered within"),
                     () -> create(first, tenant + "/other"));
             Concurrently.run(2, SOON, index -> calls.get(index).run());
 
@@ -258,6 +261,58 @@ class CapacityProviderIntegrationTests {
         }
         create(first, tenant);
         assertThat(capacities()).isEqualTo(Map.of(tenant, 4, tenant + "/other", 4));
+    }
+
+    /** The caller would wait after the application has ended, and the shutdown for it. */
+    @Test
+    void isNotAwaitedByAShutdown() {
+        Node ending = instances.start(settings());
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        ending.provideBy(name -> {
+            asked.countDown();
+            await(answer);
+            return OptionalInt.of(4);
+        });
+        CompletableFuture<PermitGrant> waiting =
+                ending.semaphores().acquireAsync(AcquireRequest.of(tenant).withWaitTime(Duration.ofMinutes(10)));
+        await(asked);
+        try {
+            List<String> warnings = LoggedWarnings.of("io.dbsemaphore.engine.Run", ending::close);
+
+            assertThat(waiting)
+                    .failsWithin(SOON)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(SemaphoreClosedException.class);
+            assertThat(warnings).noneMatch(warning -> warning.contains("still in progress"));
+        } finally {
+            answer.countDown();
+        }
+    }
+
+    /** As a busy one always is. */
+    @Test
+    void isAppliedToSemaphoresThatOthersHaveLocked() throws Exception {
+        create(first, tenant + "/a", tenant + "/locked", tenant + "/z");
+        first.provideBy(name -> OptionalInt.of(9));
+        CountDownLatch locked = new CountDownLatch(1);
+        CountDownLatch others = new CountDownLatch(1);
+        CompletableFuture<Void> locking =
+                CompletableFuture.runAsync(() -> second.transaction().executeWithoutResult(status -> {
+                    second.jdbc()
+                            .queryForList("select id from semaphore where name = ? for update", tenant + "/locked");
+                    locked.countDown();
+                    await(others);
+                }));
+        await(locked);
+        CompletableFuture<Void> maintenance =
+                CompletableFuture.runAsync(() -> first.maintenance().releaseOrphans());
+        Awaitility.await().atMost(SOON).until(() -> capacities().get(tenant + "/z") == 9);
+        others.countDown();
+
+        maintenance.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        locking.join();
+        assertThat(capacities().values()).containsOnly(9);
     }
 
     @Test
@@ -363,8 +418,9 @@ class CapacityProviderIntegrationTests {
 
     private static void create(Node node, String... names) {
         List.of(names)
-                .forEach(name ->
-                        node.semaphores().acquire(AcquireRequest.of(name)).release());
+                .forEach(name -> node.semaphores()
+                        .acquire(AcquireRequest.of(name).withWaitTime(SOON))
+                        .release());
     }
 
     /** Rows as a pattern has made them. */

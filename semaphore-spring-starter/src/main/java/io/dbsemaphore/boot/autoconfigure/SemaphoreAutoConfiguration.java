@@ -15,8 +15,10 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -27,6 +29,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -282,5 +285,20 @@ public final class SemaphoreAutoConfiguration {
             capacityProviders = capacityBeans.orderedStream().toList();
             listeners = listenerBeans.orderedStream().toList();
         }
+    }
+
+    /** Tells why the properties of adapters have no effect. */
+    @Bean
+    @Lazy(false)
+    @ConditionalOnMissingClass("io.dbsemaphore.boot.mutex.MutexRequests")
+    static SmartInitializingSingleton missingSemaphoreAdapters(Environment environment) {
+        return () -> Stream.of("spring-integration", "shedlock")
+                .map("semaphore.adapters.%s.enabled"::formatted)
+                .filter(property -> environment.getProperty(property, Boolean.class, false))
+                .forEach(property -> LoggerFactory.getLogger(SemaphoreAutoConfiguration.class)
+                        .warn(
+                                "{}=true has no effect, since the adapters are not on the class path: its locks are no semaphores."
+                                        + " Add the dependency io.dbsemaphore:semaphore-adapters, or remove the property",
+                                property));
     }
 }
