@@ -3,7 +3,6 @@ package io.dbsemaphore.operations;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -13,8 +12,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.DatabaseKind;
-import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
@@ -34,7 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -264,7 +260,7 @@ class ShutdownIntegrationTests {
                 .toList();
     }
 
-    private static List<ILoggingEvent> eventsWhile(Callable<?> action) throws Exception {
+    static List<ILoggingEvent> eventsWhile(Callable<?> action) throws Exception {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore");
         log.start();
@@ -330,36 +326,6 @@ class ShutdownIntegrationTests {
         }
     }
 
-    /** As devtools shut it down when they restart an application: before the engine is closed, and maybe while work goes on. */
-    @Test
-    @EnabledOnDatabase(DatabaseKind.H2)
-    void tellsInOneLineThatTheTablesAreGone() throws Exception {
-        try (Schema apart = TestDatabase.create().migrate()) {
-            Node node = Node.on(apart, TestSettings.instanceTimeout(Duration.ofSeconds(20), Duration.ofSeconds(1)));
-            holdTwo(node);
-            String name = node.semaphore(1);
-
-            List<ILoggingEvent> ofWork = eventsWhile(() -> node.semaphores().execute(AcquireRequest.of(name), grant -> {
-                apart.jdbc().execute("shutdown");
-                return true;
-            }));
-            List<ILoggingEvent> ofShutdown = eventsWhile(() -> close(node).get(SOON.toSeconds(), TimeUnit.SECONDS));
-
-            assertThat(ofWork)
-                    .singleElement()
-                    .satisfies(event -> assertThat(event.getFormattedMessage()).contains("is repeated", "not found"));
-            assertThat(ofShutdown)
-                    .singleElement()
-                    .satisfies(event ->
-                            assertThat(event.getFormattedMessage()).contains("gone at shutdown", "3 grant(s)"));
-            assertThat(Stream.concat(ofWork.stream(), ofShutdown.stream())).allSatisfy(event -> {
-                assertThat(event.getLevel()).isEqualTo(Level.WARN);
-                assertThat(event.getFormattedMessage().lines()).hasSize(1);
-                assertThat(event.getThrowableProxy()).isNull();
-            });
-        }
-    }
-
     /** Ten seconds for what is under way, two for the work, ten for the release, and a margin. */
     private static void assertBounded(Node node) throws Exception {
         long begun = System.nanoTime();
@@ -368,13 +334,13 @@ class ShutdownIntegrationTests {
         assertThat(took).as("until an instance without its database has ended").isLessThan(Duration.ofSeconds(25));
     }
 
-    private static void holdTwo(Node node) {
+    static void holdTwo(Node node) {
         String name = node.semaphore(2);
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withKeepAlive(true));
     }
 
-    private static Future<?> close(Node node) {
+    static Future<?> close(Node node) {
         return Concurrently.async("close", () -> {
             node.close();
             return null;
