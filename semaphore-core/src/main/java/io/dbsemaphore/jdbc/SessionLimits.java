@@ -42,6 +42,9 @@ final class SessionLimits {
 
     private static final String TIMESTAMP = "timestamp";
 
+    /** Whether each transaction begins another one, which has its isolation level. */
+    private static final String COMPLETION_TYPE = "completion_type";
+
     /** How far the clock of a session is from that of the server; close to 0 if it runs. */
     private static final String DIFFERENCE = "timestampdiff(second, now(6), sysdate(6)), ";
 
@@ -67,6 +70,7 @@ final class SessionLimits {
                 variables.put("sql_select_limit", "18446744073709551615");
                 // otherwise the clock stands still; on MySQL always, where sysdate() may be now() and does not tell
                 variables.put(TIMESTAMP, database == Database.MYSQL ? "DEFAULT" : "0");
+                variables.put(COMPLETION_TYPE, "NO_CHAIN");
                 // the driver does not know of a SET statement if it keeps a state of its own (useLocalSessionState)
                 variables.put("autocommit", "0");
                 variables.put("character_set_client", UTF8);
@@ -93,6 +97,9 @@ final class SessionLimits {
         before.entrySet().removeIf(variable -> Objects.equals(changes.get(variable.getKey()), variable.getValue()));
         changes.keySet().retainAll(before.keySet());
         set(connection, changes);
+        if (changes.containsKey(COMPLETION_TYPE)) {
+            connection.rollback(); // the transaction that the last one has begun, at the isolation level of the host
+        }
         return before;
     }
 

@@ -171,6 +171,37 @@ class StraySessionIntegrationTests {
         assertThat(asked(settings)).isEqualTo("1 REPEATABLE-READ");
     }
 
+    /** Otherwise each transaction would be one of the level that the first one has, and see what was committed before it read first. */
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+    void decidesInATransactionAtReadCommittedWhereTransactionsBeginEachOther() throws SQLException {
+        node.close();
+        HikariConfig config = schema.poolConfig(1, schema.jdbcUrl());
+        config.setAutoCommit(false);
+        pool = schema.newPool(config);
+        node = new Node(pool, TestSettings.defaults());
+        String name = node.semaphore(1);
+        String session = asked("select connection_id()");
+        leave("set session completion_type = 'CHAIN'");
+
+        for (int i = 0; i < 2; i++) {
+            StatementGate.Pause commit = node.gate().pauseBeforeCommitOf("insert into permit_request");
+            CompletableFuture<PermitGrant> acquire =
+                    CompletableFuture.supplyAsync(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+            commit.awaitReached(Duration.ofSeconds(20));
+            assertThat(schema.jdbc()
+                            .queryForObject(
+                                    "select trx_isolation_level from information_schema.innodb_trx where trx_mysql_thread_id = ?",
+                                    String.class,
+                                    session))
+                    .isEqualTo("READ COMMITTED");
+            commit.open();
+            acquire.join().release();
+        }
+
+        assertThat(asked("select @@session.completion_type")).isEqualTo("CHAIN");
+    }
+
     @Test
     @EnabledOnDatabase(DatabaseKind.MARIADB)
     void readsTheRowsOfTodayOfSystemVersionedTables() throws SQLException {
