@@ -25,10 +25,9 @@ record PatternCapacities(RunContext run) {
      * that had another one.
      */
     int set(String pattern, int capacity, String changedBy, String reason) {
-        return set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason)
-                + set(
-                        pattern, capacity, 1, changedBy,
-                        reason); // what others had locked: each waits in its own transaction
+        int changed = set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason);
+        // what others had locked: each waits in its own transaction
+        return changed + set(pattern, capacity, 1, changedBy, reason);
     }
 
     private int set(String pattern, int capacity, int atOnce, String changedBy, String reason) {
