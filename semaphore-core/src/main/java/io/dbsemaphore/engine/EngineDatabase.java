@@ -92,7 +92,8 @@ record EngineDatabase(
                 tablePrefix,
                 InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)),
                 channel);
-        HeldCheck heldCheck = new HeldCheck(dataSource, database, persistence.sql()::text, certifiesWrites);
+        HeldCheck heldCheck = new HeldCheck(
+                dataSource, sessions::withoutAutoCommit, database, persistence.sql()::text, certifiesWrites);
         EngineDatabase opened =
                 new EngineDatabase(tablePrefix, lockWait, sessions, persistence, heldCheck, certifiesWrites, channel);
         try {

@@ -73,6 +73,11 @@ public final class Session {
         }
     }
 
+    /** Whether the pool has lent it with auto-commit off. */
+    boolean isWithoutAutoCommit() {
+        return !autoCommitBefore;
+    }
+
     /** Begins a transaction. */
     void begin() {
         transactionOpen = true;

@@ -69,6 +69,9 @@ public final class Sessions implements AutoCloseable {
     /** When a thread last began or ended to wait for one. */
     private volatile long lastChange;
 
+    /** Whether the host's data source has lent a connection with auto-commit off. */
+    private volatile boolean withoutAutoCommit;
+
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
     private final ThreadLocal<SessionPool> pool;
 
@@ -116,6 +119,11 @@ public final class Sessions implements AutoCloseable {
     /** The host's data source. */
     public DataSource dataSource() {
         return dataSource;
+    }
+
+    /** Whether the host's data source has lent a connection with auto-commit off. */
+    public boolean withoutAutoCommit() {
+        return withoutAutoCommit;
     }
 
     public DatabaseThreads threads() {
@@ -373,7 +381,12 @@ public final class Sessions implements AutoCloseable {
                     log.debug("The connection of the keep-alive was ended, and is replaced", dead);
                 }
             }
-            return Session.open(connectionOfHost(), eviction, limits, pipelining, limits.longestAnswerMillis());
+            Session opened =
+                    Session.open(connectionOfHost(), eviction, limits, pipelining, limits.longestAnswerMillis());
+            if (opened.isWithoutAutoCommit()) {
+                withoutAutoCommit = true;
+            }
+            return opened;
         }
 
         /** Takes back a session after its transaction. */

@@ -8,6 +8,7 @@ import com.atomikos.jdbc.AtomikosDataSourceBean;
 import com.mysql.cj.jdbc.MysqlXADataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.engine.SemaphoreEngine;
@@ -27,11 +28,13 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.jta.JtaTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -178,6 +181,28 @@ class GlobalTransactionIntegrationTests {
     @EnumSource
     void commitsWhatItsHostWroteBesideTheStartOfAnEngine(Begun transaction) {
         assertCommits(transaction, () -> new SemaphoreEngine(pool, TestSettings.defaults()).close());
+    }
+
+    /** The connection is enlisted by the first statement. */
+    @Test
+    void checksAGrantOnTheConnectionThatIsEnlisted() {
+        PermitGrant grant = semaphores.acquire(AcquireRequest.of(name));
+        JdbcTemplate host = new JdbcTemplate(pool);
+
+        assertThatThrownBy(() -> Begun.BY_SPRING.run(() -> semaphores.requireHeld(grant)))
+                .isInstanceOf(IllegalTransactionStateException.class)
+                .hasMessageContaining("execute a statement on that DataSource first");
+        Begun.BY_SPRING.run(() -> {
+            host.queryForList("select id from booking");
+            semaphores.requireHeld(grant);
+        });
+
+        semaphores.release(grant.externalId());
+        assertThatThrownBy(() -> Begun.BY_SPRING.run(() -> {
+                    host.queryForList("select id from booking");
+                    semaphores.requireHeld(grant);
+                }))
+                .isInstanceOf(PermitLostException.class);
     }
 
     /** The row is written by the connection that is enlisted, before and after what the library is asked. */

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,10 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -45,7 +49,12 @@ public final class HeldCheck {
 
     private static final String WITHOUT_TABLES = "a database without the tables of the semaphores";
 
+    private static final TransactionDefinition PRESENT =
+            new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_MANDATORY);
+
     private final DataSource hostDataSource;
+    private final DataSourceTransactionManager jdbcTransactions;
+    private final BooleanSupplier withoutAutoCommit;
     private final JdbcTemplate jdbc;
     private final String query;
     private final String semaphoreQuery;
@@ -59,11 +68,19 @@ public final class HeldCheck {
      * Creates a check.
      *
      * @param hostDataSource the data source of the host, to whose connections its transactions are bound
+     * @param withoutAutoCommit whether it has lent a connection with auto-commit off
      * @param text makes SQL for the database of a statement with the names of the changelog
      * @param writes whether the rows must be updated, since a lock is not sufficient
      */
-    public HeldCheck(DataSource hostDataSource, Database database, UnaryOperator<String> text, boolean writes) {
+    public HeldCheck(
+            DataSource hostDataSource,
+            BooleanSupplier withoutAutoCommit,
+            Database database,
+            UnaryOperator<String> text,
+            boolean writes) {
         this.hostDataSource = Sessions.outsideOfHostTransactions(hostDataSource);
+        this.jdbcTransactions = new DataSourceTransactionManager(this.hostDataSource);
+        this.withoutAutoCommit = withoutAutoCommit;
         this.jdbc = new JdbcTemplate(this.hostDataSource);
         this.query = "select state, (%s) from permit where id = ? and token = ? %s"
                 .formatted(database.readOnlyQuery(), writes ? "for update" : database.sharedRowLock());
@@ -86,6 +103,19 @@ public final class HeldCheck {
      */
     public boolean lockIfHeld(StoredGrant grant) {
         requireTransaction(grant.externalId());
+        if (!lock(grant)) {
+            return false;
+        }
+        List<Check> checks = open.get();
+        if (checks == null) {
+            checks = new ArrayList<>();
+            open.set(checks);
+        }
+        TransactionSynchronizationManager.registerSynchronization(new Check(grant, checks));
+        return true;
+    }
+
+    private boolean lock(StoredGrant grant) {
         List<StoredPermit> ascending = grant.permits().stream()
                 .sorted(Comparator.comparing(StoredPermit::id))
                 .toList();
@@ -98,12 +128,6 @@ public final class HeldCheck {
                 return false;
             }
         }
-        List<Check> checks = open.get();
-        if (checks == null) {
-            checks = new ArrayList<>();
-            open.set(checks);
-        }
-        TransactionSynchronizationManager.registerSynchronization(new Check(grant.externalId(), checks));
         return true;
     }
 
@@ -168,7 +192,9 @@ public final class HeldCheck {
                 || !TransactionSynchronizationManager.isSynchronizationActive() // the transaction has completed
                 || !isOnHostDataSource()) {
             throw new IllegalTransactionStateException("requireHeld of '" + externalId + "' needs a transaction on the"
-                    + " DataSource of the semaphores, since it is the commit of that transaction which it protects");
+                    + " DataSource of the semaphores, since it is the commit of that transaction which it protects. In a JTA"
+                    + " transaction, execute a statement on that DataSource first, and let its pool lend connections with"
+                    + " auto-commit on");
         }
         if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
             throw new IllegalTransactionStateException(
@@ -177,15 +203,31 @@ public final class HeldCheck {
         }
     }
 
-    /** A connection that is merely synchronized with a transaction of another resource commits by itself. */
+    /**
+     * A connection that is merely synchronized with a transaction of another resource commits by itself, or is rolled back before the
+     * other commits. A JTA transaction looks the same, but turns auto-commit off: in a pool where it is off anyway, the two cannot be
+     * told apart.
+     */
     private boolean isOnHostDataSource() {
         if (!(TransactionSynchronizationManager.getResource(hostDataSource) instanceof ConnectionHolder holder)) {
             return false;
         }
         try {
-            return !holder.getConnection().getAutoCommit();
+            return !holder.getConnection().getAutoCommit()
+                    && (!holder.isSynchronizedWithTransaction() // bound by JPA
+                            || !withoutAutoCommit.getAsBoolean()
+                            || isBegunByJdbc());
         } catch (SQLException failure) {
             throw new IllegalTransactionStateException("The connection of the transaction cannot be used", failure);
+        }
+    }
+
+    private boolean isBegunByJdbc() {
+        try {
+            jdbcTransactions.getTransaction(PRESENT); // takes part in it, so there is nothing to complete
+            return true;
+        } catch (IllegalTransactionStateException none) {
+            return false;
         }
     }
 
@@ -212,15 +254,36 @@ public final class HeldCheck {
     /** One check, until its transaction has completed, which may be on another thread. */
     private final class Check implements TransactionSynchronization {
 
+        private final StoredGrant grant;
         private final String externalId;
         private final List<Check> checks;
         private final List<Runnable> deferred = new ArrayList<>();
+        private boolean mayBeUnlocked;
 
-        Check(String externalId, List<Check> checks) {
-            this.externalId = externalId;
+        Check(StoredGrant grant, List<Check> checks) {
+            this.grant = grant;
+            this.externalId = grant.externalId();
             this.checks = checks;
             synchronized (checks) {
                 checks.add(this);
+            }
+        }
+
+        /** The rollback may undo the lock. */
+        @Override
+        public void savepointRollback(Object savepoint) {
+            mayBeUnlocked = true;
+        }
+
+        /**
+         * Takes a lock again that may be undone. What is released once is never held again, so it was held in between, too.
+         *
+         * @throws PermitLostException if it is lost, so that the transaction is rolled back
+         */
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            if (mayBeUnlocked && !lock(grant)) {
+                throw new PermitLostException(externalId, grant.counts());
             }
         }
 
