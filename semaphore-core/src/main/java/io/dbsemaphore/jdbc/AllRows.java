@@ -6,7 +6,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Lifts the limit of rows that a pool or a driver ({@code maxRows} of Connector/J) sets for each statement: the rest is cut silently. */
+/**
+ * Lifts the limits that a pool or a driver sets for each statement: that of rows ({@code maxRows} of Connector/J), since the rest is cut
+ * silently, and that of time ({@code defaultQueryTimeout} of DBCP), which would end a lock wait that has a limit of its own.
+ */
 final class AllRows {
 
     private AllRows() {}
@@ -14,6 +17,9 @@ final class AllRows {
     /** The statement, whose results are not limited. */
     static <S extends Statement> S of(S statement) throws SQLException {
         statement.setMaxRows(0);
+        if (statement.getQueryTimeout() != 0) { // H2 would send a statement to set it
+            statement.setQueryTimeout(0);
+        }
         return statement;
     }
 

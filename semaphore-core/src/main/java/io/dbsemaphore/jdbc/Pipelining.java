@@ -28,10 +28,17 @@ final class Pipelining {
 
     private final Database database;
     private final AtomicBoolean on;
+    private final boolean mayStayPrepared;
 
-    Pipelining(Database database, boolean wanted) {
+    /**
+     * Creates one for the sessions of a pool.
+     *
+     * @param mayStayPrepared whether the pool has no limit for the statements of a session, which those that stay prepared would use up
+     */
+    Pipelining(Database database, boolean wanted, boolean mayStayPrepared) {
         this.database = database;
         this.on = new AtomicBoolean(wanted);
+        this.mayStayPrepared = mayStayPrepared;
     }
 
     /** Enables it in a new session, and returns what disables it again; null if the driver cannot, or a rejection has disabled it. */
@@ -57,9 +64,9 @@ final class Pipelining {
         return on.get();
     }
 
-    /** Whether the driver parses a text each time that it is prepared. */
-    boolean parsesAgain() {
-        return database == Database.MYSQL;
+    /** Whether statements stay prepared: the driver parses a text each time that it is prepared, and the pool lets them. */
+    boolean keepsPrepared() {
+        return mayStayPrepared && database == Database.MYSQL;
     }
 
     /**
@@ -87,7 +94,10 @@ final class Pipelining {
 
         private ConnectorJ() {}
 
-        /** Returns null if server-side prepared statements are on, which allow one statement at a time. */
+        /**
+         * Returns null if server-side prepared statements are on, which allow one statement at a time, or if slow queries are explained:
+         * "explain a; b" executes b.
+         */
         static @Nullable Runnable enable(Connection connection) throws SQLException {
             if (!connection.isWrapperFor(JdbcConnection.class)) {
                 return null;
@@ -95,6 +105,7 @@ final class Pipelining {
             JdbcConnection driver = connection.unwrap(JdbcConnection.class);
             PropertySet properties = driver.getPropertySet();
             if (isSet(properties, PropertyKey.useServerPrepStmts)
+                    || isSet(properties, PropertyKey.explainSlowQueries)
                     || !(driver.getSession() instanceof NativeSession session)) {
                 return null;
             }

@@ -78,6 +78,9 @@ final class SessionLimits {
                 variables.put("collation_connection", UTF8 + "_bin");
                 if (database == Database.MYSQL) {
                     variables.put("transaction_isolation", READ_COMMITTED);
+                    variables.put("max_execution_time", "0");
+                } else {
+                    variables.put("max_statement_time", "0.000000"); // as it is read
                 }
             }
             case H2 -> variables.put("lock_timeout", String.valueOf(lockWait.toMillis()));
@@ -131,8 +134,8 @@ final class SessionLimits {
         if (areOfTransactions()) {
             statements.open(
                     "select set_config('lock_timeout', ?, true), set_config('idle_in_transaction_session_timeout', ?, true),"
-                            + " set_config('row_security', 'off', true)",
-                    List.of(lockWait.toMillis() + "ms", idle.toMillis() + "ms"));
+                            + " set_config('statement_timeout', ?, true), set_config('row_security', 'off', true)",
+                    List.of(lockWait.toMillis() + "ms", idle.toMillis() + "ms", longestAnswerMillis() + "ms"));
         }
     }
 

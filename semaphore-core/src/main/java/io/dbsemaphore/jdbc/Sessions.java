@@ -100,7 +100,11 @@ public final class Sessions implements AutoCloseable {
         this.eviction = new Eviction(dataSource);
         this.database = database;
         this.threads = threads;
-        this.pipelining = new Pipelining(database, pipelining);
+        this.pipelining = new Pipelining(
+                database,
+                pipelining,
+                DatabaseUrl.propertiesOf(dataSource, Integer.class, List.of("maxOpenPreparedStatements"))
+                        .noneMatch(max -> max > 0));
         Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
         shared = new SessionPool(
                 new SessionLimits(database, statementLockWait, idleLimit),

@@ -196,7 +196,7 @@ public final class StatementQueue {
 
     private PreparedStatement prepare(String text) throws SQLException {
         PreparedStatement statement = prepared.remove(text);
-        closePrepared(pipelining.parsesAgain() ? MAX_PREPARED - 1 : 0);
+        closePrepared(pipelining.keepsPrepared() ? MAX_PREPARED - 1 : 0);
         if (statement == null) {
             statement = AllRows.of(connection.prepareStatement(text));
         }

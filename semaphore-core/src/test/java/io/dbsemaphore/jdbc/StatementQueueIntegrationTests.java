@@ -24,6 +24,7 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.apache.commons.dbcp2.BasicDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -230,14 +231,7 @@ class StatementQueueIntegrationTests {
     void freeTheirArraysWhenTheyHaveBeenExecuted(boolean pipelining) throws SQLException {
         try (HikariDataSource pool = schema.newPool(1)) {
             OpenArrays opened = new OpenArrays(pool);
-            Sessions sessions = new Sessions(
-                    opened,
-                    Database.of(pool),
-                    LIMIT,
-                    LIMIT,
-                    1,
-                    pipelining,
-                    new DatabaseThreads(1, new DaemonThreads()));
+            Sessions sessions = sessions(opened, pipelining);
             try (sessions) {
                 try (Transaction transaction = new Transaction(sessions)) {
                     Supplier<Integer> both = increment(transaction.queue(), 1L, 2L);
@@ -260,9 +254,52 @@ class StatementQueueIntegrationTests {
         assertThat(sum()).isEqualTo(3);
     }
 
+    /** A pool may limit how many statements of a session are open: the library keeps none prepared then. */
+    @Test
+    void leaveAPoolWithFewStatementsSome() throws SQLException {
+        try (BasicDataSource pool = new BasicDataSource()) {
+            pool.setUrl(schema.jdbcUrl());
+            pool.setUsername(schema.username());
+            pool.setPassword(schema.password());
+            pool.setPoolPreparedStatements(true);
+            pool.setMaxOpenPreparedStatements(5);
+            try (Sessions sessions = sessions(pool, true);
+                    Transaction transaction = new Transaction(sessions)) {
+                StatementQueue queue = transaction.queue();
+                boolean together = queue.isOneRoundTrip();
+                for (int i = 1; i <= 20; i++) {
+                    update(queue, "t = '" + i + "'");
+                    queue.flush();
+                }
+                transaction.commit();
+                assertThat(queue.isOneRoundTrip()).isEqualTo(together);
+            }
+        }
+        assertThat(sum()).isEqualTo(40);
+    }
+
+    /** The driver sends "explain" and the text once more: what follows the first statement in it would be executed twice. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void areExecutedOnceWhereSlowOnesAreExplained() throws SQLException {
+        try (Opened sessions = new Opened(
+                        "&explainSlowQueries=true&logSlowQueries=true&autoSlowLog=false&slowQueryThresholdMillis=1");
+                Transaction transaction = sessions.begin()) {
+            numbers(transaction.queue(), "select sleep(?)", 0.05);
+            update(transaction.queue(), "t = 'b'");
+            transaction.commit();
+        }
+        assertThat(sum()).isEqualTo(2);
+    }
+
     private static Supplier<Integer> increment(StatementQueue queue, Long... ids) {
         SqlArray array = new SqlArray("int8", List.of(ids));
         return queue.update("update counted set n = n + 1 where id = any (" + array.parameter() + ")", List.of(array));
+    }
+
+    private static Sessions sessions(DataSource pool, boolean pipelining) throws SQLException {
+        return new Sessions(
+                pool, Database.of(pool), LIMIT, LIMIT, 1, pipelining, new DatabaseThreads(1, new DaemonThreads()));
     }
 
     private static void update(StatementQueue queue, String change) {
