@@ -25,6 +25,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.UncategorizedSQLException;
 
 /**
  * The database of an engine, opened once: sessions on the host's data source, and the persistence unit that uses them.
@@ -244,7 +245,7 @@ record EngineDatabase(
         } catch (SQLFeatureNotSupportedException unknown) {
             throw UnsupportedDatabaseException.ofDatabase(String.valueOf(unknown.getMessage()));
         } catch (SQLException failure) {
-            throw new DatabaseUnreachableException(dataSource, failure);
+            throw failed(dataSource, failure);
         } catch (RuntimeException failure) { // of a pool that cannot be initialized
             throw DatabaseUnreachableException.of(dataSource, failure)
                     .<RuntimeException>map(unreachable -> unreachable)
@@ -258,7 +259,7 @@ record EngineDatabase(
                 throw UnsupportedDatabaseException.ofOption(option);
             });
         } catch (SQLException failure) {
-            throw new DatabaseUnreachableException(dataSource, failure);
+            throw failed(dataSource, failure);
         }
     }
 
@@ -266,7 +267,14 @@ record EngineDatabase(
         try {
             return database.certifiesWrites(dataSource);
         } catch (SQLException failure) {
-            throw new DatabaseUnreachableException(dataSource, failure);
+            throw failed(dataSource, failure);
         }
+    }
+
+    /** What a first query of the start has failed with: a server that answers can be reached. */
+    private static RuntimeException failed(DataSource dataSource, SQLException failure) {
+        return SqlErrors.isAnswerOfServer(failure) && !DatabaseUnreachableException.isFailureToConnect(failure)
+                ? new UncategorizedSQLException("The start of the semaphores", null, failure)
+                : new DatabaseUnreachableException(dataSource, failure);
     }
 }

@@ -39,6 +39,8 @@ public class SemaphoreTablesMissingException extends SemaphoreException implemen
                 - Let the library run its changelog itself: semaphore.liquibase.enabled=true, with the dependency \
             org.liquibase:liquibase-core
 
+                - Name an H2 database that is in memory, and keep it open without connections: jdbc:h2:mem:NAME;DB_CLOSE_DELAY=-1
+
                 - Disable semaphores: semaphore.enabled=false""";
 
     private static final String PREFIX_PARAMETER = """

@@ -82,7 +82,16 @@ public enum SqlErrorKind {
                     4031, // wait_timeout (MySQL)
                     3781, // a new primary of Group Replication still applies what it has received (MySQL)
                     3782, // the same, and leaves the group (MySQL)
-                    1927)), // connection killed (MariaDB)
+                    1927, // connection killed (MariaDB)
+                    90067, // connection broken (H2)
+                    90098, // database closed (H2)
+                    90121)) { // the same, by a JVM that ended (H2)
+        @Override
+        boolean fits(SQLException error) {
+            return super.fits(error)
+                    && !TIMEOUT.codes().contains(error.getErrorCode()); // of the same SQL state on MariaDB
+        }
+    },
 
     /** The statement exceeded a time limit of the server. */
     TIMEOUT(

@@ -52,7 +52,7 @@ public final class Drill {
     /** How long the second session is awaited: for its connection, and for its answers. Shorter than any limit for idle sessions. */
     private static final Duration PATIENCE = Duration.ofMillis(800);
 
-    /** A session that does not wait for the other one answers within this time, unless it is slow. */
+    /** A session that does not wait for the other one answers within this time, and twice that of its first statements. */
     private static final Duration PROMPT = Duration.ofMillis(5);
 
     /** By how much the clocks of two sessions may differ. */
@@ -64,7 +64,10 @@ public final class Drill {
     private static final String PLAIN =
             "Let statements, values and results pass unchanged: no MODE or IGNORECASE on H2, UTF-8 between"
                     + " driver and server (no other characterEncoding in the URL), no filter, proxy, trigger or rule that changes them. The"
-                    + " columns name and external_id must compare byte for byte, as the changelog creates them.";
+                    + " columns name and external_id must compare byte for byte, and be unique, as the changelog creates them.";
+    private static final String ONE_DATABASE =
+            "Connect all sessions to one database: no loadBalanceHosts over servers that are not one, no database in the memory of a"
+                    + " single session.";
     private static final String CLOCK =
             "Connect all sessions to one server, or keep the clocks of the servers together.";
 
@@ -119,6 +122,7 @@ public final class Drill {
     private final CompletableFuture<Boolean> turn = new CompletableFuture<>();
     private volatile boolean besideIsOpen;
     private volatile @Nullable Deviation deviationBeside;
+    private volatile long nanosOfAnswerBeside;
 
     Drill(ShortTransaction transaction, Tables tables, boolean oneServer) {
         this.transaction = transaction;
@@ -178,7 +182,8 @@ public final class Drill {
             turn.complete(true);
             // on a foreign table, the second session waits although it is told not to
             boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos())
-                    && Uninterruptibles.acquire(answers, PROMPT.toNanos());
+                    && Uninterruptibles.acquire(
+                            answers, Math.min(PROMPT.toNanos() + 2 * nanosOfAnswerBeside, PATIENCE.toNanos()));
             Deviation seen = deviationBeside;
             if (seen != null) {
                 throw seen;
@@ -287,28 +292,41 @@ public final class Drill {
                     lockBeside();
                 }
             });
-        } catch (Deviation deviation) {
-            deviationBeside = deviation;
-        } catch (RuntimeException failure) { // what is wrong with all sessions, the first one finds, too
+        } catch (RuntimeException failure) {
             log.debug("The second session of the drill has failed", failure);
+            deviationBeside = deviationOfBeside(failure);
         } finally {
             answers.release(2);
             end.release();
         }
     }
 
+    /** The first session has already executed the statements that the second one executes: its database has the tables. */
+    private static @Nullable Deviation deviationOfBeside(RuntimeException failure) {
+        if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE) || SqlErrors.is(failure, SqlErrorKind.MISSING_SCHEMA)) {
+            return new Deviation(
+                    "all sessions have the same tables", SqlErrors.root(failure).orElseThrow(), ONE_DATABASE, failure);
+        }
+        return deviationOf(failure) instanceof Deviation deviation ? deviation : null;
+    }
+
     private void lockBeside() {
+        long begin = System.nanoTime();
         times.add(tables.requests().now());
         Supplier<List<LockedSemaphore>> locked = tables.semaphores().lockSkipLocked(ids);
         tables.sql().flush();
         if (!locked.get().isEmpty()) {
             throw new Deviation("a second session skips what is locked", locked.get(), TRANSACTIONS, null);
         }
+        nanosOfAnswerBeside = System.nanoTime() - begin;
         answers.release();
         // between keys of the drill, so that no other session waits; this one, until the first session has rolled back
         boolean unused = insertsDuplicateOf(2);
         deviationBeside = new Deviation(
-                "a session waits for what another one has inserted", "it does not", TRANSACTIONS + " " + PLAIN, null);
+                "a session waits for what another one has inserted",
+                "it does not",
+                ONE_DATABASE + " " + TRANSACTIONS + " " + PLAIN,
+                null);
     }
 
     private boolean isOneClock() {

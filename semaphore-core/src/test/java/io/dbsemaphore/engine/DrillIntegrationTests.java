@@ -22,6 +22,7 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.OtherClock;
+import io.dbsemaphore.testing.SlowStatements;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -52,6 +53,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
@@ -143,6 +145,53 @@ class DrillIntegrationTests {
         assertThatExceptionOfType(UnsupportedDatabaseException.class)
                 .isThrownBy(() -> new Node(host).close())
                 .withMessageContaining("one clock for all sessions");
+    }
+
+    /** As behind a driver that balances load over servers that have nothing to do with each other, however far they are. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 3, 12})
+    @EnabledOnDatabase({POSTGRESQL, H2})
+    void refusesSessionsOfTwoDatabases(long delayMillis) {
+        schema.migrate();
+        try (Schema other = TestDatabase.create().migrate()) {
+            assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                    .isThrownBy(() -> startOn(schema.newPool(4), other.newPool(4), Duration.ofMillis(delayMillis)))
+                    .withMessageContaining("a session waits for what another one has inserted")
+                    .satisfies(refusal -> assertThat(refusal.action()).contains("all sessions to one database"));
+        }
+    }
+
+    /** As those in the memory of a session are, where the first one has the tables. */
+    @Test
+    @EnabledOnDatabase({POSTGRESQL, H2})
+    void refusesSessionsOfADatabaseWithoutTheTables() {
+        schema.migrate();
+        try (Schema other = TestDatabase.create()) {
+            assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                    .isThrownBy(() -> startOn(schema.newPool(4), other.newPool(4), Duration.ZERO))
+                    .withMessageContaining("all sessions have the same tables");
+        }
+    }
+
+    /** Starts an engine whose second session at a time is in another database. */
+    private static void startOn(HikariDataSource pool, HikariDataSource other, Duration delay) {
+        DelegatingDataSource host = new DelegatingDataSource(pool) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                boolean first = pool.getHikariPoolMXBean() == null
+                        || pool.getHikariPoolMXBean().getActiveConnections() == 0;
+                return (first ? pool : other).getConnection();
+            }
+        };
+        new Node(delay.isZero() ? host : new SlowStatements(host, delay)).close();
+    }
+
+    /** Nor does the time that an answer takes. */
+    @Test
+    void acceptsAServerThatIsFarAway() {
+        schema.migrate();
+        new Node(new SlowStatements(schema.newPool(4), Duration.ofMillis(12))).close();
+        assertNothingIsLeft();
     }
 
     /** The rollback of one is that of the other, too. */

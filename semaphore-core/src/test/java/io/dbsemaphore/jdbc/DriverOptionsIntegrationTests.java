@@ -3,6 +3,7 @@ package io.dbsemaphore.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.engine.UnsupportedDatabaseException;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.UncategorizedSQLException;
 
 /** Options of drivers with which grants would be wrong: nothing starts with them. */
 class DriverOptionsIntegrationTests {
@@ -80,6 +82,19 @@ class DriverOptionsIntegrationTests {
     @EnabledOnDatabase(DatabaseKind.MARIADB)
     void severalHostsOfMariaDbAreAccepted(String prefix) {
         startOn(severalHosts(prefix));
+    }
+
+    /** A server that answers is not told to be out of reach. */
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+    void anErrorOfTheFirstQueryIsTold() {
+        HikariConfig config = schema.poolConfig(2, schema.jdbcUrl());
+        config.setConnectionInitSql("set session max_join_size = 1, session sql_big_selects = 0");
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            assertThatExceptionOfType(UncategorizedSQLException.class)
+                    .isThrownBy(() -> start(pool))
+                    .withMessageContaining("MAX_JOIN_SIZE");
+        }
     }
 
     private String severalHosts(String prefix) {

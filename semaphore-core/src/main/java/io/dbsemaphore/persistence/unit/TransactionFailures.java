@@ -70,7 +70,10 @@ public final class TransactionFailures {
         DataAccessException translated = error.isEmpty() ? null : byKind(error.get());
         return translated != null
                 ? translated
-                : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
+                : new DataAccessResourceFailureException(
+                        "The transaction of a semaphore failed"
+                                + error.map(each -> ": " + each.getMessage()).orElse(""),
+                        failure);
     }
 
     private static @Nullable DataAccessException byKind(SQLException error) {
