@@ -46,7 +46,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Hibernate beside the application's, for the repositories. It starts before the first transaction that uses one: acquires, releases
  * and renewals are SQL, so that an application that does nothing else never has it. It is bootstrapped natively, since a
  * container bootstrap would read the host's {@code persistence.xml} and {@code orm.xml}; the entities are listed explicitly, so that
- * nothing is scanned.
+ * nothing is scanned. It has the settings that are written here and no others.
  */
 public final class PersistenceUnit implements AutoCloseable {
 
@@ -214,6 +214,10 @@ public final class PersistenceUnit implements AutoCloseable {
     /** A factory that uses the connections that it is given. */
     private SessionFactory sessionFactory(Map<String, Object> server) {
         Configuration unit = new Configuration();
+        // each begins with the host's hibernate.properties and the system properties: naming, dialect, schema tools,
+        // tenants
+        unit.getProperties().clear();
+        unit.getStandardServiceRegistryBuilder().clearSettings();
         entities.forEach(unit::addAnnotatedClass);
         for (String clock : List.of("utc_now", "utc_plus_millis")) { // which the translation replaces
             unit.addSqlFunction(clock, new StandardSQLFunction(clock, StandardBasicTypes.LOCAL_DATE_TIME));
