@@ -34,7 +34,13 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
 
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
-        return acquire(request, true);
+        AcquireResult result = acquire(request, true);
+        if (result instanceof AcquireResult.Granted granted
+                && granted.grant() instanceof GrantHandle handle
+                && !handle.isReplayed()) { // other work may go on under the same grant
+            handle.state().setWorkOfCurrentThread();
+        }
+        return result;
     }
 
     private AcquireResult acquire(AcquireRequest requested, boolean forWork) {

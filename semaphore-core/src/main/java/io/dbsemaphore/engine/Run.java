@@ -121,8 +121,7 @@ final class Run extends RunContext {
     void end() {
         maintenance.close();
         try {
-            awaitWork();
-            releaseRest();
+            releaseRest(awaitWork());
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
             databaseThreads()
@@ -156,7 +155,8 @@ final class Run extends RunContext {
         }
     }
 
-    private void awaitWork() throws InterruptedException {
+    /** Returns the grants of work that was not awaited, since it waits for this shutdown itself. */
+    private Set<HeldGrant> awaitWork() throws InterruptedException {
         quotas.close();
         commit.stopAcquires(); // waiting callers get an exception
         capacities.close(); // so do those that wait for a capacity
@@ -165,10 +165,10 @@ final class Run extends RunContext {
                     "Some acquires were still in progress after {}; their permits become available when their TTL has passed",
                     DATABASE_TIMEOUT);
         }
-        held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
+        return held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
     }
 
-    private void releaseRest() throws InterruptedException {
+    private void releaseRest(Set<HeldGrant> unawaited) throws InterruptedException {
         Deadline until = Deadline.in(DATABASE_TIMEOUT);
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
@@ -199,21 +199,29 @@ final class Run extends RunContext {
             cause = failure;
         }
         long left = rest.stream().filter(state -> !state.isReleased()).count();
-        List<GrantHandle> taken =
-                inUse.stream().filter(user -> user.state().isReleased()).toList();
-        if (!taken.isEmpty()) {
+        List<GrantHandle> taken = new ArrayList<>(inUse);
+        taken.removeIf(user -> !user.state().isReleased());
+        List<GrantHandle> ending =
+                taken.stream().filter(user -> unawaited.contains(user.state())).toList();
+        List<GrantHandle> late = new ArrayList<>(taken);
+        late.removeAll(ending);
+        if (!ending.isEmpty()) {
+            log.warn(
+                    "{} grant(s) were lost: the work that holds them has itself shut the application down, so the shutdown did not"
+                            + " wait for it, and released them, such as {}. Others may be granted their permits; what the work still"
+                            + " does is no longer limited by them. Call System.exit or close the application context after the work",
+                    ending.size(),
+                    named(ending));
+        }
+        if (!late.isEmpty()) {
             log.warn(
                     "{} grant(s) were lost: they were still held at shutdown, after semaphore.shutdown-timeout ({}), and were"
                             + " released, such as {}. Others may be granted their permits; their work, if it still runs, is no"
                             + " longer limited by them. Raise semaphore.shutdown-timeout, make the work shorter, or acquire with"
                             + " releaseAtShutdown = false",
-                    taken.size(),
+                    late.size(),
                     settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT),
-                    taken.stream()
-                            .limit(NAMED)
-                            .map(user -> user + " for "
-                                    + Duration.ofMillis(user.heldFor().toMillis()))
-                            .toList());
+                    named(late));
         }
         if (rest.size() - left > taken.size()) {
             log.info(
@@ -235,5 +243,13 @@ final class Run extends RunContext {
                     left,
                     cause);
         }
+    }
+
+    private static List<String> named(List<GrantHandle> grants) {
+        return grants.stream()
+                .limit(NAMED)
+                .map(grant ->
+                        grant + " for " + Duration.ofMillis(grant.heldFor().toMillis()))
+                .toList();
     }
 }

@@ -33,7 +33,8 @@ public interface PermitManager {
     AcquireResult acquire(AcquireRequest request);
 
     /**
-     * Acquires for work that this process is about to run: the grant is kept alive unless the request says otherwise.
+     * Acquires for work that the calling thread is about to run: the grant is kept alive unless the request says otherwise. A shutdown
+     * waits for the release, unless the calling thread itself then closes the engine or calls {@link System#exit}.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait

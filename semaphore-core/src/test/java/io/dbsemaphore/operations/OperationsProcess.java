@@ -28,6 +28,8 @@ import java.util.concurrent.TimeUnit;
  *   <li>{@code work-unkept ID NAME TTL_SECONDS} the same, not kept alive
  *   <li>{@code work-forever ID NAME} the same, without a TTL
  *   <li>{@code check ID} says {@code CHECK ID held renew require release}, each what is told when it is asked
+ *   <li>{@code exit} ends the process with code 3 by {@code System.exit}, which closes the node, within work under a permit of
+ *       {@code exit}; says {@code EXITING}
  *   <li>{@code hammer NAME SECONDS} tries to acquire again and again; says {@code HAMMERED attempts grants}
  * </ul>
  *
@@ -44,12 +46,14 @@ final class OperationsProcess {
         this.node = node;
     }
 
-    /** Arguments: the timeout of the heartbeat in seconds. */
+    /** Arguments: the timeout of the heartbeat in seconds, and that of the shutdown, one second if it is not given. */
     public static void main(String[] arguments) throws IOException {
         try (Schema schema = TestDatabase.handedOver();
                 Node node = Node.on(
                         schema,
-                        TestSettings.instanceTimeout(Duration.ofSeconds(Long.parseLong(arguments[0]))),
+                        TestSettings.instanceTimeout(
+                                Duration.ofSeconds(Long.parseLong(arguments[0])),
+                                Duration.ofSeconds(arguments.length > 1 ? Long.parseLong(arguments[1]) : 1)),
                         new SemaphoreListener() {
                             @Override
                             public void lost(Lost event) {
@@ -74,6 +78,7 @@ final class OperationsProcess {
                         .withKeepAlive(false));
             case "work-forever" -> work(request(words).withoutTtl());
             case "check" -> check(Optional.ofNullable(grants.get(words[1])).orElseThrow());
+            case "exit" -> exit();
             case "hammer" -> inBackground(() -> hammer(words[1], Duration.ofSeconds(Long.parseLong(words[2]))));
             default -> throw new IllegalArgumentException("Unknown: " + words[0]);
         }
@@ -89,6 +94,15 @@ final class OperationsProcess {
             say("GRANTED " + grant.externalId());
             new CountDownLatch(1).await(LONGEST_WORK.toSeconds(), TimeUnit.SECONDS);
         }));
+    }
+
+    private void exit() {
+        Runtime.getRuntime().addShutdownHook(new Thread(node::close));
+        node.admin().create("exit", 1);
+        node.semaphores().executeWithoutResult(AcquireRequest.of("exit"), grant -> {
+            say("EXITING");
+            System.exit(3);
+        });
     }
 
     private void check(PermitGrant grant) {

@@ -10,7 +10,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -18,6 +20,7 @@ import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
@@ -36,6 +39,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** The orderly end of an instance. */
@@ -143,6 +148,72 @@ class ShutdownIntegrationTests {
         assertThat(work.get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .as("held after its instance has ended")
                 .isFalse();
+    }
+
+    /** Waiting for itself, it would wait for the whole of semaphore.shutdown-timeout. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void doesNotWaitForWorkThatEndsItsOwnInstance(boolean reused) throws Exception {
+        String name = SemaphoreRows.name("ending");
+        Node node = Node.on(
+                schema,
+                reused ? SETTINGS.with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ofMillis(250))) : SETTINGS);
+        node.admin().create(name, 2);
+        node.semaphores().executeWithoutResult(AcquireRequest.of(name), grant -> {});
+        CountDownLatch begun = new CountDownLatch(1);
+        Future<Boolean> other = Concurrently.async(
+                "work",
+                () -> node.semaphores().execute(AcquireRequest.of(name), grant -> {
+                    begun.countDown();
+                    Awaitility.await("the release of the other grant")
+                            .pollDelay(Duration.ofSeconds(1))
+                            .until(() -> true);
+                    return grant.isHeld();
+                }));
+        assertThat(begun.await(SOON.toSeconds(), TimeUnit.SECONDS)).as("begun").isTrue();
+        AtomicReference<String> externalId = new AtomicReference<>();
+        AtomicReference<Duration> took = new AtomicReference<>();
+
+        List<String> messages = messagesWhile(() -> node.semaphores().execute(AcquireRequest.of(name), grant -> {
+            externalId.set(grant.externalId());
+            long closing = System.nanoTime();
+            node.close();
+            took.set(Duration.ofNanos(System.nanoTime() - closing));
+            return grant.isHeld();
+        }));
+
+        assertThat(other.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .as("held to the end")
+                .isTrue();
+        Measurement.check(() -> assertThat(took.get())
+                .as("with a semaphore.shutdown-timeout of 20 s")
+                .isLessThan(Duration.ofSeconds(10)));
+        assertThat(messages)
+                .filteredOn(message -> message.startsWith("WARN"))
+                .singleElement()
+                .asString()
+                .startsWith("WARN 1 grant(s) were lost: the work that holds them has itself shut the application down")
+                .contains(externalId.get(), name, "no longer limited", " for PT")
+                .doesNotContain("shutdown-timeout");
+        assertThat(node.events().subjects("lost")).containsExactly(externalId.get());
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
+    }
+
+    /** The thread that calls it does not return, and is not the one that runs the shutdown. */
+    @Test
+    void doesNotWaitForWorkThatExits() {
+        try (Schema shared = TestDatabase.createForProcesses().migrate();
+                ChildJvm process = ChildJvm.start(OperationsProcess.class, shared.handOver(), "20", "60")) {
+            process.awaitLine("READY", Duration.ofSeconds(60));
+
+            process.send("exit");
+            process.awaitLine("EXITING", SOON);
+
+            assertThat(process.awaitExit(SOON)).isEqualTo(3);
+            assertThat(process.output())
+                    .anyMatch(line -> line.contains("the work that holds them has itself shut the application down"));
+            assertThat(SemaphoreRows.held(shared, "exit")).isZero();
+        }
     }
 
     @Test

@@ -7,10 +7,12 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -100,16 +102,25 @@ public final class GrantRegistry {
         releasesInProgress.decrementAndGet();
     }
 
-    /** Waits until no grant is held for work of this JVM, and no release is in progress, or the deadline has passed. */
-    public void awaitNoWork(Deadline deadline) throws InterruptedException {
-        while (!deadline.isPassed() && isWorkInProgress()) {
+    /**
+     * Waits until no grant is held for work of this JVM, and no release is in progress, or the deadline has passed. To be called by the
+     * thread that runs the shutdown: work that itself waits for the shutdown is not awaited.
+     *
+     * @return the grants of such work
+     */
+    public Set<HeldGrant> awaitNoWork(Deadline deadline) throws InterruptedException {
+        Set<HeldGrant> unawaited =
+                states().filter(HeldGrant::isWorkThatAwaitsShutdown).collect(Collectors.toSet());
+        while (!deadline.isPassed() && isWorkInProgress(unawaited)) {
             TimeUnit.NANOSECONDS.sleep(Math.min(POLL_NANOS, deadline.remainingNanos()));
         }
+        return unawaited;
     }
 
     /** The grants first: a release is counted before its grant ends. */
-    private boolean isWorkInProgress() {
-        return states().anyMatch(state -> state.isForWork() && state.isHeld()) || releasesInProgress.get() > 0;
+    private boolean isWorkInProgress(Set<HeldGrant> unawaited) {
+        return states().anyMatch(state -> state.isForWork() && state.isHeld() && !unawaited.contains(state))
+                || releasesInProgress.get() > 0;
     }
 
     /** The grant that this JVM holds under this external id. */

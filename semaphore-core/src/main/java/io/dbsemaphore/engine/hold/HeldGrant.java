@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.hold;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ public final class HeldGrant {
     private final long since;
     private volatile Term term;
     private volatile boolean forWork;
+    private volatile @Nullable Thread worker;
     private volatile boolean outlivesShutdown;
     /** How many acquires of this JVM have got the grant, less those whose callers left before they received it. */
     private final AtomicInteger acquires = new AtomicInteger(1);
@@ -69,9 +71,28 @@ public final class HeldGrant {
         term = new Term(term.grant().extendedBy(Duration.ofNanos(later)), expiry, now);
     }
 
-    /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. */
+    /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. It is not known on which thread. */
     public void setForWork(boolean forWork) {
         this.forWork = forWork;
+        worker = null;
+    }
+
+    /** Records that the work under the grant ends before its caller, the current thread, goes on. */
+    public void setWorkOfCurrentThread() {
+        worker = Thread.currentThread();
+    }
+
+    /**
+     * Whether the work cannot end before the shutdown does: the current thread, which runs the shutdown, is in the midst of the work, or
+     * the thread of the work has called {@link Runtime#exit}, which does not return.
+     */
+    boolean isWorkThatAwaitsShutdown() {
+        Thread works = worker;
+        return works != null
+                && (works == Thread.currentThread()
+                        || Arrays.stream(works.getStackTrace())
+                                .anyMatch(frame -> frame.getClassName().equals("java.lang.Runtime")
+                                        && frame.getMethodName().equals("exit")));
     }
 
     public boolean isForWork() {
@@ -159,6 +180,7 @@ public final class HeldGrant {
     void repeated() {
         acquires.incrementAndGet();
         endTold.set(false);
+        worker = null; // that of another acquire is not known
     }
 
     /** Records that the caller of an acquire has left before it received the grant. Returns whether all have. */

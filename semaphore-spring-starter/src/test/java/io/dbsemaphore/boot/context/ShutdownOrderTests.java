@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.AbstractFactoryBean;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -179,6 +180,19 @@ class ShutdownOrderTests {
         }
     }
 
+    /** It would wait for itself: the context is closed on the thread of the method. */
+    @Test
+    void isNotDelayedByTheMethodThatExits() {
+        try (ConfigurableApplicationContext host =
+                Hosts.orders(Exiting.class, ONE_PERMIT, "semaphore.shutdown-timeout=50s")) {
+            long begun = System.nanoTime();
+
+            assertThat(host.getBean(Exiting.class).exit(host)).isZero();
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(25));
+        }
+    }
+
     @Test
     void keepsAGuardedListenerUntilTheEngineHasEnded() {
         try (ConfigurableApplicationContext host = Hosts.orders(GuardedListener.class, ONE_PERMIT)) {
@@ -283,6 +297,14 @@ class ShutdownOrderTests {
         @Override
         public int getPhase() {
             return phase;
+        }
+    }
+
+    static class Exiting {
+
+        @WithPermits(names = "orders")
+        int exit(ConfigurableApplicationContext host) {
+            return SpringApplication.exit(host);
         }
     }
 
