@@ -41,15 +41,17 @@ public final class Session {
         networkTimeoutBefore = target.getNetworkTimeout();
         target.setNetworkTimeout(Runnable::run, preparationMillis); // first: the server may not answer any more
         autoCommitBefore = target.getAutoCommit();
-        if (!autoCommitBefore) { // not every pool has ended the transaction, whose snapshot would be that of the sums
+        if (autoCommitBefore) {
+            target.setAutoCommit(false);
+        }
+        // not every pool has ended a transaction, and none has ended one that SQL began; its snapshot would be that of
+        // the sums
+        if (!autoCommitBefore || limits.mayBeInTransaction(target)) {
             target.rollback();
         }
         isolationBefore = target.getTransactionIsolation();
         if (setsIsolation() && !limits.areOfTransactions()) {
             target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-        }
-        if (autoCommitBefore) {
-            target.setAutoCommit(false);
         }
         limitsBefore = limits.applyToSession(target);
         target.setNetworkTimeout(Runnable::run, limits.longestAnswerMillis());

@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import com.mysql.cj.jdbc.JdbcConnection;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -91,6 +92,25 @@ final class SessionLimits {
     /** No statement of the library takes longer than its lock wait: an unresponsive server is not awaited for longer. */
     int longestAnswerMillis() {
         return Math.toIntExact(lockWait.plus(idle).toMillis());
+    }
+
+    /**
+     * Whether a statement of a former borrower, such as {@code START TRANSACTION}, may have begun a transaction that is still open although
+     * the session had auto-commit on. A rollback then ends it. Connector/J is asked, since it sends a rollback in any case; the other
+     * drivers send it only if the server has told them of a transaction.
+     */
+    boolean mayBeInTransaction(Connection connection) {
+        return switch (database) {
+            case MYSQL -> {
+                try {
+                    yield ConnectorJ.mayBeInTransaction(connection);
+                } catch (SQLException | RuntimeException | LinkageError unknown) {
+                    yield true; // a LinkageError if another driver is used
+                }
+            }
+            case MARIADB, POSTGRESQL -> true;
+            case H2 -> false; // its BEGIN turns auto-commit off
+        };
     }
 
     /** Sets the variables of a whole session, which has auto-commit off, and returns the previous values of those that it has changed. */
@@ -191,5 +211,20 @@ final class SessionLimits {
     /** Rounds up to whole seconds, at least one, which is the unit of MySQL and MariaDB. */
     private static String seconds(Duration duration) {
         return String.valueOf(Math.max(1, duration.plusMillis(999).toSeconds()));
+    }
+
+    private static final class ConnectorJ {
+
+        private ConnectorJ() {}
+
+        /** The server has said so with its last answer. */
+        static boolean mayBeInTransaction(Connection connection) throws SQLException {
+            return !connection.isWrapperFor(JdbcConnection.class)
+                    || connection
+                            .unwrap(JdbcConnection.class)
+                            .getSession()
+                            .getServerSession()
+                            .inTransactionOnServer();
+        }
     }
 }

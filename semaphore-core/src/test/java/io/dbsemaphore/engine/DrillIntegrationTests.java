@@ -475,7 +475,9 @@ class DrillIntegrationTests {
         try (Node other = Node.on(schema);
                 StatementGate host = new StatementGate(schema.newPool(4))) {
             String name = other.semaphore(1);
-            StatementGate.Pause stopped = host.pauseBefore(last);
+            StatementGate.Pause stopped = last.equals("rollback")
+                    ? host.pauseBeforeRollbackOf("update permit set state")
+                    : host.pauseBefore(last);
             Future<Boolean> start = Concurrently.async(() -> {
                 new Node(host, TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, connections)).close();
                 return true;

@@ -202,6 +202,55 @@ class StraySessionIntegrationTests {
         assertThat(asked("select @@session.completion_type")).isEqualTo("CHAIN");
     }
 
+    /** SQL has begun it: the driver has auto-commit on, so that the pool ends nothing. Its sums would be those of its first query. */
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+    void seesWhatWasGrantedSinceASessionWasLeftInATransaction() throws SQLException {
+        String name = node.semaphore(1);
+        try (Node other = Node.on(schema)) {
+            leave(
+                    schema.kind() == DatabaseKind.POSTGRESQL
+                            ? "begin isolation level repeatable read"
+                            : "start transaction");
+            leave("select count(*) from permit");
+            PermitGrant grant = other.semaphores().acquire(AcquireRequest.of(name));
+
+            assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+
+            grant.release();
+            assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+        }
+    }
+
+    /** It is not committed with a grant of the library. */
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+    void rollsBackWhatASessionWasLeftWith() throws SQLException {
+        String name = node.semaphore(1);
+        leave(schema.kind() == DatabaseKind.POSTGRESQL ? "begin" : "start transaction");
+        leave("update semaphore set capacity = 5 where name = '" + name + "'");
+
+        node.semaphores().acquire(AcquireRequest.of(name));
+
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+        assertThat(schema.jdbc().queryForObject("select capacity from semaphore where name = ?", Integer.class, name))
+                .isEqualTo(1);
+    }
+
+    /** Connector/J sends a rollback also where there is nothing to roll back: it would be a round trip of each loan. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void sendsNoRollbackToASessionThatIsInNoTransaction() throws SQLException {
+        String name = node.semaphore(1);
+        leave("select 1"); // the library has returned the session
+        node.gate().clear();
+
+        node.semaphores().acquire(AcquireRequest.of(name)).release();
+
+        assertThat(node.gate().count("set session")).isPositive();
+        assertThat(node.gate().count("rollback")).isZero();
+    }
+
     @Test
     @EnabledOnDatabase(DatabaseKind.MARIADB)
     void readsTheRowsOfTodayOfSystemVersionedTables() throws SQLException {

@@ -64,6 +64,11 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
         return pause(new Rule("commit", part, false, new Pause("commit of " + part), null));
     }
 
+    /** Stops the next thread that is about to roll back a transaction which has executed this. */
+    public Pause pauseBeforeRollbackOf(String part) {
+        return pause(new Rule("rollback", part, false, new Pause("rollback of " + part), null));
+    }
+
     /** Stops the next thread that has committed a transaction which has executed this, before it goes on. */
     public Pause pauseAfterCommitOf(String part) {
         return pause(new Rule("commit", part, true, new Pause("end of the commit of " + part), null));
