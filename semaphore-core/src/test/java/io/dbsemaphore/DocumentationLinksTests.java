@@ -38,8 +38,8 @@ class DocumentationLinksTests {
             "docs",
             "docs/decisions",
             "samples/backup-service",
-            "samples/benchmark",
-            "samples/faults",
+            "tools/benchmark",
+            "tools/faults",
             "findings"
         }) {
             try (Stream<Path> files = Files.list(ROOT.resolve(folder))) {

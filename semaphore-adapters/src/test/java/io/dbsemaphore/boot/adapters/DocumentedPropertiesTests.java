@@ -58,8 +58,8 @@ class DocumentedPropertiesTests {
                 "docs/recipes.md",
                 "docs/databases.md",
                 "samples/backup-service/README.md",
-                "samples/benchmark/README.md",
-                "samples/faults/README.md"
+                "tools/benchmark/README.md",
+                "tools/faults/README.md"
             })
     void areTheOnlyOnesThatDocumentsName(String document) throws IOException {
         Map<String, String> described = described();

@@ -1,5 +1,0 @@
-/** Attacks on the server, the network and the client processes, by a schedule that a seed determines. */
-@NullMarked
-package io.dbsemaphore.samples.faults.attack;
-
-import org.jspecify.annotations.NullMarked;

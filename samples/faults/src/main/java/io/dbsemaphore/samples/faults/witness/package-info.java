@@ -1,5 +1,0 @@
-/** The second witness: the server's log, replayed commit by commit. */
-@NullMarked
-package io.dbsemaphore.samples.faults.witness;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,117 @@
+package io.dbsemaphore.tools.benchmark;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.tools.benchmark.approach.Approach;
+import io.dbsemaphore.tools.benchmark.approach.Tables;
+import io.dbsemaphore.tools.benchmark.approach.Target;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** One run: creates the tables, measures, drops the tables and reports. */
+final class Benchmark {
+
+    private final Options options;
+    private final Target target;
+    private final PrintStream out;
+
+    Benchmark(Options options, Target target, PrintStream out) {
+        this.options = options;
+        this.target = target;
+        this.out = out;
+    }
+
+    void run() throws Exception {
+        try (HikariDataSource pool = target.pool("tables", 2);
+                Turns turns = new Turns(target, options, meter(pool))) {
+            Tables tables = new Tables(pool);
+            tables.dropAll();
+            tables.create();
+            List<String> introduction = introduction(Server.of(pool), turns.start());
+            print(introduction);
+            List<Result> results = measure(turns);
+            turns.close();
+            Report report = new Report(introduction, results, measureWaiting(pool));
+            tables.dropAll();
+            report.write(options.output());
+            print(List.of(""));
+            print(report.markdown());
+            print(List.of("", "Files: " + options.output().toAbsolutePath()));
+        }
+    }
+
+    private ServerWork.Meter meter(HikariDataSource pool) throws SQLException {
+        return new ServerWork.Meter(pool, Server.of(pool).hasCounters(), options.serverPid());
+    }
+
+    private List<Result> measure(Turns turns) throws IOException {
+        print(List.of("warming up"));
+        turns.warmUp(cases(Scenario.WARM_UP));
+        List<Result> results = new ArrayList<>();
+        // Single threads last: in a short round they run too little for the JIT compiler
+        List<Scenario> busyFirst = options.scenarios().stream()
+                .sorted(Comparator.comparing(Scenario::threads).reversed())
+                .toList();
+        for (Scenario scenario : busyFirst) {
+            List<Case> cases = cases(scenario);
+            if (!cases.isEmpty()) {
+                print(List.of("measuring " + scenario.id()));
+                results.addAll(turns.measure(cases));
+            }
+        }
+        return results;
+    }
+
+    /** Reads of a server's own counters: MySQL only. */
+    private List<String> measureWaiting(HikariDataSource pool) throws Exception {
+        if (!options.scenarios().contains(Scenario.WAITING_16_JVMS)
+                || !Server.of(pool).hasCounters()) {
+            return List.of();
+        }
+        print(List.of("measuring " + Scenario.WAITING_16_JVMS.id()));
+        try (WaitingInstances instances = new WaitingInstances(16, target, pool, options.length())) {
+            return instances.measure();
+        }
+    }
+
+    private List<Case> cases(Scenario scenario) {
+        return scenario.cases(options.approaches(), !options.earlierBuild().isEmpty(), options.rowsDivisor());
+    }
+
+    private List<String> introduction(Server server, List<String> libraries) {
+        List<String> lines = new ArrayList<>();
+        lines.add("On %s, %d processors".formatted(server, Runtime.getRuntime().availableProcessors()));
+        if (server.isRelaxed()) {
+            lines.add("NOT FULLY DURABLE: these figures cannot be compared with those of a durable server");
+        }
+        lines.add("%d rounds of %s s for each case, in turn, after %s s of warm-up"
+                .formatted(options.rounds(), seconds(options.length()), seconds(options.warmUp())));
+        if (libraries.size() > 1) {
+            lines.add("The current build is %s, the earlier one %s".formatted(libraries.get(0), libraries.get(1)));
+        }
+        for (Approach approach : options.approaches()) {
+            lines.add("%s: %s".formatted(approach.label(), approach.description()));
+        }
+        if (options.redis() == null) {
+            lines.add("Left out: Redisson, since there is no --redis=");
+        }
+        if (server.deniesCounters()) {
+            lines.add("Left out: grants per commit, and %s, since the user may not read performance_schema"
+                    .formatted(Scenario.WAITING_16_JVMS.id()));
+        }
+        return lines;
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toMillis() / 1000.0;
+    }
+
+    private void print(List<String> lines) {
+        lines.forEach(out::println);
+        out.flush();
+    }
+}

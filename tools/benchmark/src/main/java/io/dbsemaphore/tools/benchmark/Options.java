@@ -1,0 +1,154 @@
+package io.dbsemaphore.tools.benchmark;
+
+import io.dbsemaphore.tools.benchmark.approach.Approach;
+import io.dbsemaphore.tools.benchmark.approach.Target;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What to measure, and where: the options of the command line with their defaults. */
+record Options(Map<String, String> values) {
+
+    private static final List<Approach> APPROACHES = List.of(Approach.values());
+
+    static final String USAGE =
+            """
+            --url=jdbc:...        the database to measure on, an empty one or one for tests: tables bench_* are dropped and
+            --user= --password=     created. Without a URL: MySQL 9.7 in a container
+            --server-pid=         the process of the server, on this machine: its CPU time is reported, too
+            --earlier=PATH        an earlier build of semaphore-core to compare with: its jar, or target/classes
+            --only=a,b            of %s
+            --approaches=a,b      of %s
+            --redis=redis://...   measures Redisson, too
+            --seconds=5           the length of one round of one case
+            --rounds=5            the rounds of each case
+            --warm-up=45          the seconds that each approach runs in a new JVM before the first round
+            --rows-divisor=1      divides the numbers of rows in held, history and snapshot
+            --quick               the same as --seconds=0.7 --rounds=2 --warm-up=3 --rows-divisor=10
+            --output=DIRECTORY    for results.md and results.csv; by default target/benchmark
+            """.formatted(names(Scenario.measured(), Scenario::id), names(APPROACHES, Approach::id));
+
+    private static final Map<String, String> DEFAULTS =
+            Map.of("seconds", "5", "rounds", "5", "warm-up", "45", "rows-divisor", "1", "output", "target/benchmark");
+    private static final Map<String, String> QUICK =
+            Map.of("seconds", "0.7", "rounds", "2", "warm-up", "3", "rows-divisor", "10");
+
+    private static final Set<String> NAMES = Pattern.compile("--[a-z-]+")
+            .matcher(USAGE)
+            .results()
+            .map(MatchResult::group)
+            .collect(Collectors.toSet());
+
+    /** @throws IllegalArgumentException saying what is wrong */
+    static Options parse(String... arguments) {
+        Map<String, String> values = new HashMap<>(DEFAULTS);
+        if (List.of(arguments).contains("--quick")) {
+            values.putAll(QUICK);
+        }
+        for (String argument : arguments) {
+            String[] parts = argument.split("=", 2);
+            if (!NAMES.contains(parts[0])) {
+                throw new IllegalArgumentException("Unknown option: " + argument);
+            }
+            values.put(parts[0].substring(2), parts.length == 2 ? parts[1] : "");
+        }
+        Options options = new Options(values);
+        options.scenarios();
+        options.approaches();
+        return options;
+    }
+
+    /** The database; with an empty URL a container is to be started. */
+    Target target() {
+        return new Target(value("url"), value("user"), value("password"), redis());
+    }
+
+    @Nullable String redis() {
+        return values.get("redis");
+    }
+
+    /** The process of the server; null where it is unknown. */
+    @Nullable Long serverPid() {
+        return value("server-pid").isEmpty() ? null : Long.valueOf(value("server-pid"));
+    }
+
+    /** These options, with that process of the server unless they name one. */
+    Options withServer(@Nullable Long processId) {
+        Map<String, String> copy = new HashMap<>(values);
+        if (processId != null) {
+            copy.putIfAbsent("server-pid", processId.toString());
+        }
+        return new Options(copy);
+    }
+
+    /** The jar or the classes of an earlier build of the library; empty without one. */
+    String earlierBuild() {
+        return value("earlier");
+    }
+
+    List<Scenario> scenarios() {
+        return some("only", Scenario.measured(), Scenario::id);
+    }
+
+    List<Approach> approaches() {
+        return some("approaches", APPROACHES, Approach::id).stream()
+                .filter(approach -> approach != Approach.REDISSON || redis() != null)
+                .filter(approach ->
+                        approach != Approach.NOTIFIED || value("url").startsWith("jdbc:postgresql:"))
+                .toList();
+    }
+
+    /** The length of one round of one case. */
+    Duration length() {
+        return seconds("seconds");
+    }
+
+    Duration warmUp() {
+        return seconds("warm-up");
+    }
+
+    int rounds() {
+        return Integer.parseInt(value("rounds"));
+    }
+
+    int rowsDivisor() {
+        return Integer.parseInt(value("rows-divisor"));
+    }
+
+    Path output() {
+        return Path.of(value("output"));
+    }
+
+    private String value(String name) {
+        return values.getOrDefault(name, "");
+    }
+
+    private Duration seconds(String name) {
+        return Duration.ofMillis(Math.round(Double.parseDouble(value(name)) * 1000));
+    }
+
+    private <T> List<T> some(String option, List<T> all, Function<T, String> name) {
+        String list = values.getOrDefault(option, names(all, name));
+        List<String> wanted = Arrays.asList(list.split(","));
+        List<T> found =
+                all.stream().filter(one -> wanted.contains(name.apply(one))).toList();
+        if (found.size() < wanted.size()) {
+            throw new IllegalArgumentException(
+                    "--%s=%s: it takes some of %s".formatted(option, list, names(all, name)));
+        }
+        return found;
+    }
+
+    private static <T> String names(List<T> all, Function<T, String> name) {
+        return String.join(",", all.stream().map(name).toList());
+    }
+}

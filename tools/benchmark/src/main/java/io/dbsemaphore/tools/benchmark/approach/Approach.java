@@ -1,0 +1,79 @@
+package io.dbsemaphore.tools.benchmark.approach;
+
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The ways to limit concurrency that are compared. */
+public enum Approach {
+    DB_SEMAPHORE("db-semaphore", "DB Semaphore", "this library: many callers, one transaction"),
+    UNFAIR("db-semaphore-unfair", "DB Semaphore, fair=false", "this library with a queue in each JVM"),
+    NOTIFIED(
+            "db-semaphore-notified",
+            "DB Semaphore, notifications=true",
+            "this library where releases are told to other JVMs (PostgreSQL)"),
+    BARE_UPDATE(
+            "bare-update", "bare UPDATE", "one committed UPDATE of a counter each way; no capacity, no crash recovery"),
+    TEXTBOOK("textbook", "textbook", "SELECT FOR UPDATE, sum, insert, commit; one caller per transaction"),
+    LOCK_REGISTRY("lock-registry", "JdbcLockRegistry", "Spring Integration; a mutex"),
+    SHEDLOCK("shedlock", "ShedLock", "JdbcTemplateLockProvider; a mutex, polled until it is free"),
+    REDISSON("redisson", "Redisson", "RPermitExpirableSemaphore on Redis");
+
+    private final String id;
+    private final String label;
+    private final String description;
+
+    Approach(String id, String label, String description) {
+        this.id = id;
+        this.label = label;
+        this.description = description;
+    }
+
+    /** Its name on the command line and in CSV. */
+    public String id() {
+        return id;
+    }
+
+    /** Its name in tables. */
+    public String label() {
+        return label;
+    }
+
+    /** What it does. */
+    public String description() {
+        return description;
+    }
+
+    /**
+     * Opens it in this JVM.
+     *
+     * @param pool its connections
+     * @param tablePrefix of the library's tables, which exist
+     * @param jvm 0 or 1
+     */
+    public Limiter open(DataSource pool, String tablePrefix, Demands demands, Target target, int jvm) {
+        JdbcTemplate jdbc = new JdbcTemplate(pool);
+        PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
+        return switch (this) {
+            case DB_SEMAPHORE, UNFAIR, NOTIFIED -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
+            case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
+            case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
+            case LOCK_REGISTRY -> new LockRegistryLimiter(pool, transactions);
+            case SHEDLOCK -> new ShedLockLimiter(jdbc);
+            case REDISSON -> new RedissonLimiter(Objects.requireNonNull(target.redis()));
+        };
+    }
+
+    /** Whether it is this library. */
+    public boolean isLibrary() {
+        return this == DB_SEMAPHORE || this == UNFAIR || this == NOTIFIED;
+    }
+
+    /** Whether it acquires several names at once, all or nothing. */
+    public boolean acquiresSeveralNames() {
+        return isLibrary() || this == TEXTBOOK || this == BARE_UPDATE;
+    }
+}
