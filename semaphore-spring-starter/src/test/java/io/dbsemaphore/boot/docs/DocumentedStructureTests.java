@@ -42,8 +42,8 @@ class DocumentedStructureTests {
     @Test
     void contributorsAreToldOfTypesThatExist() throws IOException {
         Set<String> sources = new TreeSet<>();
-        for (String directory :
-                List.of("semaphore-core/src", "semaphore-spring-starter/src", "semaphore-adapters/src", "samples", "tools")) {
+        for (String directory : List.of(
+                "semaphore-core/src", "semaphore-spring-starter/src", "semaphore-adapters/src", "samples", "tools")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(directory))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(file -> file.endsWith(".java") || file.endsWith(".kt"))

@@ -2,15 +2,19 @@ package io.dbsemaphore.tools.benchmark;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.tools.benchmark.approach.Approach;
+import io.dbsemaphore.tools.benchmark.approach.RedisServer;
 import io.dbsemaphore.tools.benchmark.approach.Tables;
 import io.dbsemaphore.tools.benchmark.approach.Target;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** One run: creates the tables, measures, drops the tables and reports. */
 final class Benchmark {
@@ -31,7 +35,11 @@ final class Benchmark {
             Tables tables = new Tables(pool);
             tables.dropAll();
             tables.create();
-            List<String> introduction = introduction(Server.of(pool), turns.start());
+            Server server = Server.of(pool);
+            String redis = options.approaches().contains(Approach.REDISSON)
+                    ? RedisServer.describe(Objects.requireNonNull(options.redis()))
+                    : null;
+            List<String> introduction = introduction(server, redis, turns.start());
             print(introduction);
             List<Result> results = measure(turns);
             turns.close();
@@ -41,7 +49,23 @@ final class Benchmark {
             print(List.of(""));
             print(report.markdown());
             print(List.of("", "Files: " + options.output().toAbsolutePath()));
+            Path svg = options.svg();
+            if (svg != null) {
+                draw(svg, Figures.of(Condition.of(options, server, redis), results));
+            }
         }
+    }
+
+    /** Draws the picture from the file that the repository keeps, so that both agree. */
+    private void draw(Path svg, Figures figures) throws IOException {
+        Path file = Picture.figuresOf(svg);
+        figures.write(file);
+        Picture.draw(svg);
+        print(List.of("Picture: " + svg.toAbsolutePath().normalize(), ""));
+        print(
+                figures.missing().isEmpty()
+                        ? new ReadmeFigures(Figures.read(file)).paragraphs()
+                        : List.of("The picture lacks " + String.join(", ", figures.missing())));
     }
 
     private ServerWork.Meter meter(HikariDataSource pool) throws SQLException {
@@ -82,7 +106,7 @@ final class Benchmark {
         return scenario.cases(options.approaches(), !options.earlierBuild().isEmpty(), options.rowsDivisor());
     }
 
-    private List<String> introduction(Server server, List<String> libraries) {
+    private List<String> introduction(Server server, @Nullable String redis, List<String> libraries) {
         List<String> lines = new ArrayList<>();
         lines.add("On %s, %d processors".formatted(server, Runtime.getRuntime().availableProcessors()));
         if (server.isRelaxed()) {
@@ -96,7 +120,9 @@ final class Benchmark {
         for (Approach approach : options.approaches()) {
             lines.add("%s: %s".formatted(approach.label(), approach.description()));
         }
-        if (options.redis() == null) {
+        if (redis != null) {
+            lines.add("Redisson is on " + redis);
+        } else if (options.redis() == null) {
             lines.add("Left out: Redisson, since there is no --redis=");
         }
         if (server.deniesCounters()) {

@@ -24,7 +24,10 @@ public final class BenchmarkApplication {
             System.exit(WRONG_OPTIONS);
             return;
         }
-        if (options.target().url().isEmpty()) {
+        Path svg = options.svg();
+        if (svg != null && options.redraws()) {
+            Picture.draw(svg);
+        } else if (options.target().url().isEmpty()) {
             runOnContainer(options);
         } else {
             new Benchmark(options, options.target(), System.out).run();

@@ -2,6 +2,7 @@ package io.dbsemaphore.tools.benchmark;
 
 import io.dbsemaphore.tools.benchmark.approach.Approach;
 import io.dbsemaphore.tools.benchmark.approach.Target;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -15,13 +16,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What to measure, and where: the options of the command line with their defaults. */
-record Options(Map<String, String> values) {
+/**
+ * What to measure, and where: the options of the command line with their defaults.
+ *
+ * @param values by name, with defaults
+ * @param arguments as they were given
+ */
+record Options(Map<String, String> values, List<String> arguments) {
 
     private static final List<Approach> APPROACHES = List.of(Approach.values());
 
-    static final String USAGE =
-            """
+    static final String USAGE = """
             --url=jdbc:...        the database to measure on, an empty one or one for tests: tables bench_* are dropped and
             --user= --password=     created. Without a URL: MySQL 9.7 in a container
             --server-pid=         the process of the server, on this machine: its CPU time is reported, too
@@ -35,12 +40,22 @@ record Options(Map<String, String> values) {
             --rows-divisor=1      divides the numbers of rows in held, history and snapshot
             --quick               the same as --seconds=0.7 --rounds=2 --warm-up=3 --rows-divisor=10
             --output=DIRECTORY    for results.md and results.csv; by default target/benchmark
-            """.formatted(names(Scenario.measured(), Scenario::id), names(APPROACHES, Approach::id));
+            --svg=FILE.svg        draws a picture, and writes its figures to FILE.csv; without other options the same as
+                                    --seconds=5 --rounds=3 --warm-up=5
+                                    --only=%s
+            --redraw              draws that picture again from FILE.csv, and measures nothing
+            """.formatted(
+                    names(Scenario.measured(), Scenario::id),
+                    names(APPROACHES, Approach::id),
+                    names(Picture.SCENARIOS, Scenario::id));
 
     private static final Map<String, String> DEFAULTS =
             Map.of("seconds", "5", "rounds", "5", "warm-up", "45", "rows-divisor", "1", "output", "target/benchmark");
     private static final Map<String, String> QUICK =
             Map.of("seconds", "0.7", "rounds", "2", "warm-up", "3", "rows-divisor", "10");
+
+    private static final Map<String, String> SVG =
+            Map.of("seconds", "5", "rounds", "3", "warm-up", "5", "only", names(Picture.SCENARIOS, Scenario::id));
 
     private static final Set<String> NAMES = Pattern.compile("--[a-z-]+")
             .matcher(USAGE)
@@ -51,6 +66,9 @@ record Options(Map<String, String> values) {
     /** @throws IllegalArgumentException saying what is wrong */
     static Options parse(String... arguments) {
         Map<String, String> values = new HashMap<>(DEFAULTS);
+        if (Arrays.stream(arguments).anyMatch(argument -> argument.startsWith("--svg="))) {
+            values.putAll(SVG);
+        }
         if (List.of(arguments).contains("--quick")) {
             values.putAll(QUICK);
         }
@@ -61,10 +79,23 @@ record Options(Map<String, String> values) {
             }
             values.put(parts[0].substring(2), parts.length == 2 ? parts[1] : "");
         }
-        Options options = new Options(values);
+        Options options = new Options(values, List.of(arguments));
         options.scenarios();
         options.approaches();
+        options.checkSvg();
         return options;
+    }
+
+    /** Before a long run that could not write its picture. */
+    private void checkSvg() {
+        String svg = value("svg");
+        if ((values.containsKey("svg") || redraws()) && !svg.endsWith(".svg")) {
+            throw new IllegalArgumentException("--svg= takes the name of a file that ends with .svg");
+        }
+        Path directory = Path.of(svg).toAbsolutePath().resolveSibling("");
+        if (!Files.isDirectory(directory)) {
+            throw new IllegalArgumentException("--svg=%s: there is no directory %s".formatted(svg, directory));
+        }
     }
 
     /** The database; with an empty URL a container is to be started. */
@@ -87,7 +118,7 @@ record Options(Map<String, String> values) {
         if (processId != null) {
             copy.putIfAbsent("server-pid", processId.toString());
         }
-        return new Options(copy);
+        return new Options(copy, arguments);
     }
 
     /** The jar or the classes of an earlier build of the library; empty without one. */
@@ -126,6 +157,16 @@ record Options(Map<String, String> values) {
 
     Path output() {
         return Path.of(value("output"));
+    }
+
+    /** The picture to draw; null without one. */
+    @Nullable Path svg() {
+        return value("svg").isEmpty() ? null : Path.of(value("svg"));
+    }
+
+    /** Whether the picture is only to be drawn again. */
+    boolean redraws() {
+        return values.containsKey("redraw");
     }
 
     private String value(String name) {

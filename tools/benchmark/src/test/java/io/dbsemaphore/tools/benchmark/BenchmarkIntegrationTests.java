@@ -2,10 +2,10 @@ package io.dbsemaphore.tools.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.tools.benchmark.approach.Approach;
-import io.dbsemaphore.tools.benchmark.approach.LibraryBuild;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.tools.benchmark.approach.Approach;
+import io.dbsemaphore.tools.benchmark.approach.LibraryBuild;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +36,8 @@ class BenchmarkIntegrationTests {
     private TestDatabase.Schema database;
     private Path earlierBuild;
     private List<String> rows;
+    private Figures figures;
+    private String picture;
 
     @BeforeAll
     void run(@TempDir Path directory) throws Exception {
@@ -57,9 +59,12 @@ class BenchmarkIntegrationTests {
                 "--warm-up=0.1",
                 "--rounds=" + ROUNDS,
                 "--rows-divisor=500",
-                "--output=" + directory);
+                "--output=" + directory,
+                "--svg=" + directory.resolve("picture.svg"));
         new Benchmark(options, options.target(), new PrintStream(printed, true, StandardCharsets.UTF_8)).run();
         rows = Files.readAllLines(directory.resolve("results.csv"));
+        figures = Figures.read(directory.resolve("picture.csv"));
+        picture = Files.readString(directory.resolve("picture.svg"));
     }
 
     @AfterAll
@@ -103,6 +108,27 @@ class BenchmarkIntegrationTests {
                 .containsPattern(
                         "2 JVMs x 32 threads, 1 semaphore +\\| DB Semaphore +\\|[^|]+(\\| +\\S+ \\(\\S+\\) ){3}")
                 .contains("Left out: Redisson");
+    }
+
+    @Test
+    void drawsWhatItMeasuredAndSaysWhatIsMissing() {
+        assertThat(figures.in(Scenario.TWO_JVMS))
+                .extracting(Figures.Figure::approach)
+                .containsExactly(
+                        Approach.DB_SEMAPHORE,
+                        Approach.BARE_UPDATE,
+                        Approach.TEXTBOOK,
+                        Approach.LOCK_REGISTRY,
+                        Approach.SHEDLOCK);
+        assertThat(figures.condition(Condition.COMMAND))
+                .contains("--only=" + ONLY)
+                .contains("--password=***");
+        assertThat(picture)
+                .isEqualTo(new Picture(figures).svg())
+                .contains(Picture.rate(
+                        figures.get(Scenario.SEMAPHORES_64, Approach.TEXTBOOK).pairsPerSecond()));
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains("The picture lacks 1-thread of redisson, 32-threads of db-semaphore");
     }
 
     @Test

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.dbsemaphore.tools.benchmark.approach.Approach;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OptionsTests {
@@ -39,6 +41,28 @@ class OptionsTests {
                 Options.parse("--only=held,1-thread", "--approaches=redisson,db-semaphore", "--redis=redis://r:6379");
         assertThat(options.scenarios()).containsExactly(Scenario.ONE_THREAD, Scenario.HELD);
         assertThat(options.approaches()).containsExactly(Approach.DB_SEMAPHORE, Approach.REDISSON);
+    }
+
+    @Test
+    void measureWhatThePictureShows() {
+        Options options = Options.parse("--svg=target/benchmark.svg", "--seconds=2");
+        assertThat(options.svg()).isEqualTo(Path.of("target/benchmark.svg"));
+        assertThat(options.scenarios()).containsExactlyElementsOf(Picture.SCENARIOS);
+        assertThat(options.rounds()).isEqualTo(3);
+        assertThat(options.length()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(options.redraws()).isFalse();
+        assertThat(Options.parse("--redraw", "--svg=a.svg").redraws()).isTrue();
+        assertThat(Options.parse().svg()).isNull();
+    }
+
+    @Test
+    void refuseAPictureThatCannotBeWritten() {
+        for (String argument :
+                List.of("--svg", "--svg=", "--svg=picture.png", "--svg=nowhere/picture.svg", "--redraw")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Options.parse(argument))
+                    .withMessageContaining("--svg=");
+        }
     }
 
     @Test
