@@ -215,14 +215,16 @@ final class AcquireDeadlines {
         if (last != null) {
             return last;
         }
-        return acquire.isLocked()
-                ? acquire.locked(null)
-                : new QueryTimeoutException(
-                        "The database has not decided about permits of %s for %d ms: no connection was available, or it does not answer (semaphore.decision-timeout is %s). %s"
-                                .formatted(
-                                        acquire.command().permits().keySet(),
-                                        acquire.triedFor().toMillis(),
-                                        decisionTimeout,
-                                        acquire.consequence()));
+        if (acquire.isLocked()) {
+            return acquire.locked(null);
+        }
+        Duration triedFor = acquire.triedFor();
+        String why = triedFor.compareTo(decisionTimeout.dividedBy(2)) < 0
+                ? "Permits of %s were tried for within %d ms of the end of the wait only: this JVM was stopped until then, or had no free thread"
+                        + " (a suspended VM or container, a long garbage collection). %s"
+                : "The database has not decided about permits of %s for %d ms: no connection was available, or it does not answer"
+                        + " (semaphore.decision-timeout is " + decisionTimeout + "). %s";
+        return new QueryTimeoutException(
+                why.formatted(acquire.command().permits().keySet(), triedFor.toMillis(), acquire.consequence()));
     }
 }

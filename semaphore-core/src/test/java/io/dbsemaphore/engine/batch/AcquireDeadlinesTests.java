@@ -107,6 +107,27 @@ class AcquireDeadlinesTests extends WorkQueueFixture {
                 .withMessageContaining("may have acquired the permits");
     }
 
+    /** The database has answered others all the time. */
+    @Test
+    void sayThatThisJvmWasStopped() {
+        Acquire acquire = acquire(command(BACKUP), true, clock.in(Duration.ofSeconds(30)), clock);
+        queue.add(acquire);
+        deadlines.schedule(acquire);
+        acquire.moveTo(Acquire.Stage.WAIT_QUEUE);
+        now.addAndGet(Duration.ofMinutes(2).toNanos());
+
+        while (!acquire.answer().isDone()) {
+            scheduled.remove(0).run();
+        }
+
+        assertThat(acquire.answer())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(QueryTimeoutException.class)
+                .withMessageContainingAll("backup", "this JVM was stopped", "Nothing is held");
+    }
+
     /** It has waited for permits before, and the lock has delayed it for a moment only. */
     @Test
     void sayHowLongALockHasDelayedTheDecision() {

@@ -3,13 +3,18 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import io.dbsemaphore.jdbc.SqlErrors;
 import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import javax.sql.DataSource;
 import liquibase.UpdateSummaryEnum;
 import liquibase.integration.spring.SpringLiquibase;
 import liquibase.ui.UIServiceEnum;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcUtils;
@@ -20,6 +25,10 @@ import org.springframework.util.ClassUtils;
  * Spring Boot would take a bean for the application's, and skip the application's changelog.
  */
 final class OwnChangelog {
+
+    private static final Logger log = LoggerFactory.getLogger(OwnChangelog.class);
+
+    private static final Set<String> TABLE_EXISTS = Set.of("42S01", "42P07");
 
     private static final String GROUP_REPLICATION = """
             select count(*) from information_schema.plugins
@@ -77,13 +86,29 @@ final class OwnChangelog {
             liquibase.setUiService(UIServiceEnum.LOGGER);
             liquibase.setShowSummary(UpdateSummaryEnum.OFF);
             liquibase.setAnalyticsEnabled(false);
-            liquibase.afterPropertiesSet();
+            update(liquibase);
         } catch (Exception failure) {
             // also of the database or the pool; a LiquibaseException, named here, would be loaded with this class
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))
                     .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
+        }
+    }
+
+    /** Runs it once more if another instance has created a table of Liquibase since Liquibase looked for it, which it does without a lock. */
+    private static void update(SpringLiquibase liquibase) throws Exception {
+        try {
+            liquibase.afterPropertiesSet();
+        } catch (Exception failure) {
+            if (SqlErrors.root(failure)
+                    .map(SQLException::getSQLState)
+                    .filter(TABLE_EXISTS::contains)
+                    .isEmpty()) {
+                throw failure;
+            }
+            log.debug("Another instance has created a table of Liquibase; the changelog is run again", failure);
+            liquibase.afterPropertiesSet();
         }
     }
 

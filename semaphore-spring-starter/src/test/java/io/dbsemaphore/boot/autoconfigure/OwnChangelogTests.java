@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.testing.StatementGate;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import liquibase.Liquibase;
 import liquibase.integration.spring.SpringLiquibase;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -17,6 +20,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -70,6 +74,26 @@ class OwnChangelogTests {
                 .withPropertyValues("spring.liquibase.change-log=classpath:com/example/orders/changelog.yaml")
                 .run(context ->
                         assertThat(changeLogs(context)).containsExactly(OURS, "com/example/orders/own-changelog.xml"));
+    }
+
+    /** Liquibase looks whether its history exists, and creates it, before it waits for the other instance. */
+    @Test
+    void isRunAgainWhereAnotherInstanceHasCreatedTheHistory() {
+        JdbcConnectionPool pool =
+                JdbcConnectionPool.create("jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1".formatted(UUID.randomUUID()), "", "");
+        try (StatementGate gate = new StatementGate(pool)) {
+            gate.failAfter(
+                    "CREATE TABLE PUBLIC.DATABASECHANGELOG (",
+                    new SQLException("Table \"DATABASECHANGELOG\" already exists", "42S01", 42101));
+
+            OwnChangelog.run(gate, "", new DefaultResourceLoader());
+
+            assertThat(gate.count("CREATE TABLE PUBLIC.DATABASECHANGELOG (")).isEqualTo(1);
+            assertThat(new JdbcTemplate(pool).queryForList("select * from semaphore"))
+                    .isEmpty();
+        } finally {
+            pool.dispose();
+        }
     }
 
     @Test
