@@ -33,8 +33,9 @@ class ComparedPackagesTests {
     private static List<String> publicPackages() throws IOException {
         try (Stream<String> core = publicApi("semaphore-core");
                 Stream<String> starter = publicApi("semaphore-spring-starter");
-                Stream<String> adapters = publicApi("semaphore-adapters")) {
-            return Stream.of(core, starter, adapters)
+                Stream<String> adapters = publicApi("semaphore-adapters");
+                Stream<String> test = publicApi("semaphore-test")) {
+            return Stream.of(core, starter, adapters, test)
                     .flatMap(lines -> lines)
                     .flatMap(line -> TYPE.matcher(line).results())
                     .map(type -> type.group(1))

@@ -28,7 +28,8 @@ import org.springframework.core.io.ClassPathResource;
 class DocumentedExamplesTests {
 
     /** Documents whose examples the tests of a sample, or of another module, hold. */
-    private static final Set<String> ELSEWHERE = Set.of("docs/recipes.md", "docs/migrate.md", "docs/adapters.md");
+    private static final Set<String> ELSEWHERE =
+            Set.of("docs/recipes.md", "docs/migrate.md", "docs/adapters.md", "docs/testing.md");
 
     @TempDir
     Path output;

@@ -27,7 +27,8 @@ class DocumentedStructureTests {
                 .map(found -> found.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> existing = new TreeSet<>();
-        for (String module : List.of("semaphore-core", "semaphore-spring-starter", "semaphore-adapters")) {
+        for (String module :
+                List.of("semaphore-core", "semaphore-spring-starter", "semaphore-adapters", "semaphore-test")) {
             Path sources = Documents.ROOT.resolve(module).resolve("src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 files.filter(file -> file.endsWith("package-info.java"))
@@ -43,7 +44,12 @@ class DocumentedStructureTests {
     void contributorsAreToldOfTypesThatExist() throws IOException {
         Set<String> sources = new TreeSet<>();
         for (String directory : List.of(
-                "semaphore-core/src", "semaphore-spring-starter/src", "semaphore-adapters/src", "samples", "tools")) {
+                "semaphore-core/src",
+                "semaphore-spring-starter/src",
+                "semaphore-adapters/src",
+                "semaphore-test/src",
+                "samples",
+                "tools")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(directory))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(file -> file.endsWith(".java") || file.endsWith(".kt"))

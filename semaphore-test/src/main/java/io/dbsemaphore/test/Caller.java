@@ -1,0 +1,36 @@
+package io.dbsemaphore.test;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A caller that acquires.
+ *
+ * @param externalId the external id of the request, or one that was made for it
+ * @param forWork whether the caller is about to run work under the grant
+ * @param since when it has called
+ */
+record Caller(
+        AcquireRequest request,
+        String externalId,
+        boolean forWork,
+        Instant since,
+        Duration waitTime,
+        CompletableFuture<AcquireResult> answer) {
+
+    /** Whether it may get the grant of an earlier acquire with the same external id. */
+    boolean acceptsReplay() {
+        return !forWork || request.isAdopt();
+    }
+
+    boolean wantsKeepAlive() {
+        return request.keepAlive().orElse(forWork) && !request.isWithoutTtl();
+    }
+
+    Instant deadline() {
+        return since.plus(waitTime);
+    }
+}

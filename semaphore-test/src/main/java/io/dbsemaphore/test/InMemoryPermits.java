@@ -1,0 +1,363 @@
+package io.dbsemaphore.test;
+
+import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.spi.PermitManager;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Grants permits of a {@link Ledger} in the order of arrival, under one lock.
+ *
+ * <p>Every caller goes through the queue. After each change, be it a new caller, a release, a capacity or the clock, the queue is
+ * {@linkplain #settle settled}, from its first caller to its last. A caller whose permits are available, beside all that the callers ahead of
+ * it wait for, is granted them. Another one is refused if its wait time has passed, and otherwise goes on waiting. Callers get their answers
+ * outside of the lock: the completion of a future runs code of the test.
+ */
+final class InMemoryPermits implements PermitManager {
+
+    /** How often a running clock is looked at while callers wait. */
+    private static final long POLL_MILLIS = 10;
+
+    private final Object lock = new Object();
+    private final MovableClock clock;
+    private final Ledger ledger;
+    private final CheckedGrants checked = new CheckedGrants();
+    private final List<Caller> queue = new ArrayList<>();
+    private final List<Runnable> answers = new ArrayList<>();
+    /** What happens to the next acquires that name a semaphore. */
+    private final Map<String, Deque<Consumer<Caller>>> scripts = new HashMap<>();
+
+    /** Callers that lose their grant before they get it. */
+    private final Set<Caller> losers = new HashSet<>();
+
+    private boolean isWatchingTheTime;
+
+    InMemoryPermits(Ledger ledger, MovableClock clock) {
+        this.ledger = ledger;
+        this.clock = clock;
+        clock.onMove(() -> change(unused -> true));
+    }
+
+    /** Reads or changes the semaphores, and then answers the callers that the change serves. */
+    <T extends @Nullable Object> T change(Function<Ledger, T> change) {
+        List<Runnable> due;
+        T result;
+        synchronized (lock) {
+            result = change.apply(ledger);
+            settle(clock.instant());
+            due = List.copyOf(answers);
+            answers.clear();
+        }
+        due.forEach(Runnable::run);
+        return result;
+    }
+
+    private void settle(Instant now) {
+        Map<String, Long> ahead = new HashMap<>();
+        for (Caller caller : List.copyOf(queue)) {
+            if (!decide(caller, ahead, now)) {
+                caller.request()
+                        .permits()
+                        .keySet()
+                        .forEach(name -> ahead.merge(name, (long) ledger.countOf(name, caller.request()), Long::sum));
+            }
+        }
+        watchTheTime();
+    }
+
+    /** Answers a caller whose permits are available, whose wait is over, or whose request can never be granted. */
+    private boolean decide(Caller caller, Map<String, Long> ahead, Instant now) {
+        try {
+            Ledger.Granted granted = ledger.grant(caller, ahead, now);
+            if (granted != null) {
+                if (losers.remove(caller)) {
+                    ledger.end(granted.request());
+                }
+                answer(caller, new AcquireResult.Granted(new Grant(this, granted.request(), granted.replayed())));
+            } else if (now.isBefore(caller.deadline())) {
+                return false;
+            } else {
+                answer(caller, refusal(caller, ledger.shortages(caller.request(), ahead, now)));
+            }
+        } catch (RuntimeException rejection) {
+            fail(caller, rejection);
+        }
+        return true;
+    }
+
+    private static AcquireResult refusal(Caller caller, List<PermitShortage> shortages) {
+        return new AcquireResult.Unavailable(shortages, caller.waitTime());
+    }
+
+    private void answer(Caller caller, AcquireResult result) {
+        queue.remove(caller);
+        answers.add(() -> {
+            if (!caller.answer().complete(result)
+                    && result instanceof AcquireResult.Granted granted
+                    && !granted.grant().isReplayed()) {
+                granted.grant().close(); // its caller has left meanwhile
+            }
+        });
+    }
+
+    private void fail(Caller caller, RuntimeException failure) {
+        queue.remove(caller);
+        answers.add(() -> caller.answer().completeExceptionally(failure));
+    }
+
+    /** A running clock reaches deadlines and expiries by itself. */
+    private void watchTheTime() {
+        if (!queue.isEmpty() && !isWatchingTheTime) {
+            isWatchingTheTime = true;
+            CompletableFuture.delayedExecutor(POLL_MILLIS, TimeUnit.MILLISECONDS)
+                    .execute(() -> change(unused -> isWatchingTheTime = false));
+        }
+    }
+
+    @Override
+    public AcquireResult acquire(AcquireRequest request) {
+        return await(request, false);
+    }
+
+    @Override
+    public AcquireResult acquireForWork(AcquireRequest request) {
+        return await(request, true);
+    }
+
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        Caller caller = enqueue(request, false);
+        CompletableFuture<?> unused =
+                caller.answer().whenComplete((result, failure) -> change(ledger -> queue.remove(caller)));
+        return caller.answer();
+    }
+
+    private Caller enqueue(AcquireRequest request, boolean forWork) {
+        return change(ledger -> {
+            ledger.requireWithinLimits(request);
+            Caller caller = new Caller(
+                    request,
+                    request.externalId().orElseGet(() -> UUID.randomUUID().toString()),
+                    forWork,
+                    clock.instant(),
+                    ledger.waitTime(request),
+                    new CompletableFuture<>());
+            request.permits().keySet().stream()
+                    .flatMap(name -> Optional.ofNullable(scripts.get(name)).map(Deque::poll).stream())
+                    .findFirst()
+                    .orElse(queue::add)
+                    .accept(caller);
+            return caller;
+        });
+    }
+
+    private AcquireResult await(AcquireRequest request, boolean forWork) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new AcquireInterruptedException(request.permits().keySet());
+        }
+        Caller caller = enqueue(request, forWork);
+        try {
+            return caller.answer().get();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            if (change(ledger -> queue.remove(caller))) {
+                throw new AcquireInterruptedException(request.permits().keySet());
+            }
+            return caller.answer().join();
+        } catch (ExecutionException failure) {
+            throw failure.getCause() instanceof RuntimeException unchecked
+                    ? unchecked
+                    : new CompletionException(failure.getCause());
+        }
+    }
+
+    void refuseNext(String name) {
+        script(name, caller -> answer(caller, refusal(caller, List.of(ledger.exhausted(name, caller.request())))));
+    }
+
+    void failNext(String name, RuntimeException failure) {
+        script(name, caller -> fail(caller, failure));
+    }
+
+    void loseNext(String name) {
+        script(name, caller -> {
+            losers.add(caller);
+            queue.add(caller);
+        });
+    }
+
+    private void script(String name, Consumer<Caller> script) {
+        synchronized (lock) {
+            scripts.computeIfAbsent(name, unused -> new ArrayDeque<>()).add(script);
+        }
+    }
+
+    void forgetScripts() {
+        synchronized (lock) {
+            scripts.clear();
+        }
+    }
+
+    /** Takes all grants of a semaphore from their holders. */
+    int lose(String name) {
+        return change(ledger -> {
+            List<GrantedRequest> lost = ledger.holders(name).toList();
+            lost.forEach(ledger::end);
+            return lost.size();
+        });
+    }
+
+    long waiting(String name) {
+        synchronized (lock) {
+            return queue.stream()
+                    .filter(caller -> caller.request().permits().containsKey(name))
+                    .count();
+        }
+    }
+
+    Instant now() {
+        return clock.instant();
+    }
+
+    @Override
+    public ReleaseOutcome release(String externalId) {
+        if (!checked.defer(externalId, () -> releaseNow(externalId))) {
+            return releaseNow(externalId);
+        }
+        return change(ledger -> {
+            Optional.ofNullable(ledger.find(externalId)).ifPresent(request -> request.isReleasedLater = true);
+            return ReleaseOutcome.DEFERRED;
+        });
+    }
+
+    ReleaseOutcome releaseNow(String externalId) {
+        return change(ledger -> {
+            GrantedRequest request = ledger.held.get(externalId);
+            if (request == null) {
+                return ledger.find(externalId) == null ? ReleaseOutcome.NOT_FOUND : ReleaseOutcome.ALREADY_RELEASED;
+            }
+            ledger.end(request);
+            return ReleaseOutcome.RELEASED;
+        });
+    }
+
+    @Override
+    public Optional<PermitGrant> find(String externalId) {
+        return change(ledger ->
+                Optional.ofNullable(ledger.held.get(externalId)).map(request -> new Grant(this, request, true)));
+    }
+
+    @Override
+    public PermitGrant renew(String externalId, Duration ttl) {
+        return change(ledger -> {
+            ledger.checkTtl(ttl);
+            GrantedRequest request = ledger.held.get(externalId);
+            Instant now = clock.instant();
+            if (request == null || !request.isAlive(now)) {
+                GrantedRequest known = ledger.find(externalId);
+                throw new PermitLostException(externalId, known == null ? Map.of() : known.permits);
+            }
+            request.renew(now, ttl);
+            return new Grant(this, request, true);
+        });
+    }
+
+    @Override
+    public void requireHeld(PermitGrant grant) {
+        CheckedGrants.requireTransaction();
+        boolean isHeld = change(ledger -> {
+            GrantedRequest request = ledger.held.get(grant.externalId());
+            return request != null && request.isAlive(clock.instant());
+        });
+        if (!isHeld) {
+            throw new PermitLostException(grant.externalId(), grant.permits());
+        }
+        checked.add(grant.externalId());
+    }
+
+    @Override
+    public List<String> firstHolders(String name) {
+        return change(ledger -> ledger.holders(name)
+                .limit(3)
+                .map(request -> request.owner + " since " + request.acquiredAt)
+                .toList());
+    }
+
+    /** The handle of one acquire. */
+    private record Grant(InMemoryPermits permitManager, GrantedRequest request, boolean isReplayed)
+            implements PermitGrant {
+
+        @Override
+        public String externalId() {
+            return request.externalId;
+        }
+
+        @Override
+        public String owner() {
+            return request.owner;
+        }
+
+        @Override
+        public Map<String, Integer> permits() {
+            return request.permits;
+        }
+
+        @Override
+        public long fencingToken(String name) {
+            Long token = request.tokens.get(name);
+            if (token == null) {
+                throw new IllegalArgumentException("The grant has no permit of semaphore '" + name + "', but of "
+                        + permits().keySet());
+            }
+            return token;
+        }
+
+        @Override
+        public Instant acquiredAt() {
+            return request.acquiredAt;
+        }
+
+        @Override
+        public Optional<Instant> expiresAt() {
+            return permitManager.change(ledger -> request.expiresAt(permitManager.now()));
+        }
+
+        @Override
+        public boolean isHeld() {
+            return permitManager.change(ledger -> !request.isReleasedLater && request.isAlive(permitManager.now()));
+        }
+
+        @Override
+        public PermitGrant renew(Duration ttl) {
+            PermitGrant unused = permitManager.renew(externalId(), ttl);
+            return this;
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            return permitManager.release(externalId());
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.dbsemaphore.test.autoconfigure;
+
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.config.Setting;
+import io.dbsemaphore.test.InMemorySemaphores;
+import io.dbsemaphore.test.MovableClock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+/**
+ * Auto-configuration for semaphores in memory, before the starter defines those that grant every permit. Used by
+ * {@link AutoConfigureSemaphores} only.
+ */
+@AutoConfiguration(beforeName = "io.dbsemaphore.boot.autoconfigure.SemaphoreFallbackAutoConfiguration")
+@ConditionalOnProperty(name = "semaphore.test.counting", havingValue = "IN_MEMORY")
+public final class SemaphoreTestAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(SemaphoreOperations.class)
+    InMemorySemaphores inMemorySemaphores(Environment environment) {
+        Binder binder = Binder.get(environment);
+        Map<String, Declared> declared = declared(binder);
+        InMemorySemaphores semaphores = new InMemorySemaphores(settings(binder, declared), MovableClock.running());
+        declared.forEach((name, each) -> semaphores.with(name, each.capacity()));
+        return semaphores;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SemaphoreAdmin semaphoreAdmin(InMemorySemaphores semaphores) {
+        return semaphores.admin();
+    }
+
+    /** By the name of the semaphore, or the pattern. */
+    private static Map<String, Declared> declared(Binder binder) {
+        Map<String, Declared> declared = new LinkedHashMap<>();
+        for (String property : List.of("semaphore.semaphores", "semaphore.patterns")) {
+            binder.bind(property, Bindable.mapOf(String.class, Declared.class)).ifBound(declared::putAll);
+        }
+        return declared;
+    }
+
+    private static SemaphoreSettings settings(Binder binder, Map<String, Declared> declared) {
+        SemaphoreSettings settings = SemaphoreSettings.defaults().withProperties((property, type) -> {
+            Object value = binder.bind(property, type).orElse(null);
+            return value instanceof String text && !StringUtils.hasText(text) ? null : value;
+        });
+        for (Map.Entry<String, Declared> each : declared.entrySet()) {
+            settings = with(
+                    settings,
+                    SemaphoreSettings.WAIT_TIME,
+                    each.getKey(),
+                    each.getValue().waitTime());
+            settings = with(
+                    settings,
+                    SemaphoreSettings.MAX_HOLD,
+                    each.getKey(),
+                    each.getValue().maxHold());
+        }
+        return settings;
+    }
+
+    private static SemaphoreSettings with(
+            SemaphoreSettings settings,
+            Setting<PerSemaphore<Duration>> setting,
+            String name,
+            @Nullable Duration value) {
+        return value == null
+                ? settings
+                : settings.with(setting, settings.get(setting).with(name, value));
+    }
+
+    /** What the properties say of a semaphore, as far as it matters in memory. */
+    record Declared(
+            @DefaultValue("0") int capacity,
+            @Nullable Duration waitTime,
+            @Nullable Duration maxHold) {}
+}

@@ -1,0 +1,536 @@
+package io.dbsemaphore.test;
+
+import static io.dbsemaphore.test.SemaphoreAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.PermitsExceedCapacityException;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.RequestConflictException;
+import io.dbsemaphore.RequestInProgressException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.PeakCounter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What callers may rely on, of semaphores in memory as of those in a database. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+abstract class SemaphoreContract {
+
+    /** The pattern of the {@link #settings}. */
+    private static final String PATTERN = "tenant:*";
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
+
+    private final String name = "s-" + UUID.randomUUID();
+    private final String other = "t-" + UUID.randomUUID();
+
+    /** The settings of the semaphores. */
+    static SemaphoreSettings settings(SemaphoreSettings defaults) {
+        return defaults.withPattern(PATTERN, 2).with(SemaphoreSettings.OWNER, "contract");
+    }
+
+    abstract SemaphoreTemplate semaphores();
+
+    abstract SemaphoreAdmin admin();
+
+    /** Lets the time of the semaphores come. */
+    abstract void awaitTime(Instant instant);
+
+    /** A transaction in which {@code requireHeld} can be called. */
+    abstract TransactionTemplate transaction();
+
+    @Test
+    void grantsUpToTheCapacity() {
+        create(name, 2);
+
+        PermitGrant first = acquire(name);
+        PermitGrant second = acquire(name);
+
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+        assertThat(admin()).semaphore(name).hasHeld(2).hasAvailable(0).hasCapacity(2);
+        assertThat(first.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+        assertThat(second.isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void neverGrantsMoreToManyCallers() {
+        create(name, 3);
+        PeakCounter working = new PeakCounter();
+
+        Concurrently.run(8, DEADLINE, thread -> {
+            for (int i = 0; i < 10; i++) {
+                semaphores().executeWithoutResult(AcquireRequest.of(name).withWaitTime(DEADLINE), grant -> {
+                    working.enter();
+                    Thread.onSpinWait();
+                    working.leave();
+                });
+            }
+        });
+
+        assertThat(working.peak()).isBetween(1, 3);
+        assertThat(admin()).semaphore(name).hasHeld(0);
+    }
+
+    @Test
+    void describesAGrant() {
+        create(name, 5);
+
+        PermitGrant grant = semaphores()
+                .acquire(AcquireRequest.of(name, 2)
+                        .withOwner("nightly")
+                        .withExternalId("job-" + name)
+                        .withTtl(MINUTE));
+
+        assertThat(grant.permits()).isEqualTo(Map.of(name, 2));
+        assertThat(grant.owner()).isEqualTo("nightly");
+        assertThat(grant.externalId()).isEqualTo("job-" + name);
+        assertThat(grant.expiresAt()).contains(grant.acquiredAt().plus(MINUTE));
+        assertThat(grant.isReplayed()).isEqualTo(false);
+        assertThat(grant.isHeld()).isEqualTo(true);
+        assertThat(admin()).semaphore(name).hasHeld(2).isHeldBy("nightly");
+        assertThat(acquire(name).owner()).isEqualTo("contract");
+    }
+
+    @Test
+    void tellsARefusedCallerTheNumbers() {
+        create(name, 2);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(name).withTtl(MINUTE));
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores().acquire(AcquireRequest.of(name, 2)))
+                .withMessageContainingAll(name, "1 of 2 held")
+                .satisfies(refusal -> assertThat(refusal.shortages())
+                        .containsExactly(new PermitShortage(name, 2, 1, 2, holder.expiresAt())));
+    }
+
+    @Test
+    void refusesMoreThanTheCapacityAsImpossible() {
+        create(name, 2);
+
+        assertThatExceptionOfType(PermitsExceedCapacityException.class)
+                .isThrownBy(() -> semaphores().tryAcquire(AcquireRequest.of(name, 3)));
+    }
+
+    @Test
+    void refusesUnknownNames() {
+        create(name, 1);
+
+        assertThatExceptionOfType(SemaphoreNotFoundException.class)
+                .isThrownBy(() -> semaphores().acquire(AcquireRequest.of(name, "nowhere")))
+                .satisfies(unknown -> assertThat(unknown.names()).containsExactly("nowhere"));
+        assertThat(admin()).semaphore(name).hasHeld(0);
+    }
+
+    @Test
+    void createsSemaphoresOfAPattern() {
+        String tenant = "tenant:" + name;
+
+        semaphores().acquire(AcquireRequest.of(tenant, 2));
+
+        assertThat(admin()).semaphore(tenant).hasCapacity(2).hasHeld(2);
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(tenant))).isEmpty();
+    }
+
+    @Test
+    void refusesATimeToLiveAboveTheLimit() {
+        create(name, 1);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofDays(31))))
+                .withMessageContaining("semaphore.max-ttl");
+    }
+
+    @Test
+    void grantsSeveralSemaphoresTogetherOrNone() {
+        create(name, 2);
+        create(other, 1);
+        PermitGrant inTheWay = acquire(other);
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores().acquire(AcquireRequest.of(name, other)))
+                .satisfies(refusal -> assertThat(refusal.shortages())
+                        .extracting(PermitShortage::name)
+                        .containsExactly(other));
+        assertThat(admin()).semaphore(name).hasHeld(0);
+        inTheWay.release();
+
+        PermitGrant both = semaphores().acquire(AcquireRequest.of(other, name));
+        assertThat(both.permits()).isEqualTo(Map.of(name, 1, other, 1));
+        assertThat(both.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(admin()).semaphore(name).hasHeld(0);
+        assertThat(admin()).semaphore(other).hasHeld(0);
+    }
+
+    @Test
+    void anExclusiveGrantHasTheWholeCapacityWhateverItBecomes() {
+        create(name, 3);
+        PermitGrant reader = acquire(name);
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name).exclusive())).isEmpty();
+        reader.release();
+
+        PermitGrant writer = semaphores().acquire(AcquireRequest.of(name).exclusive());
+        admin().setCapacity(name, 5, "operator", "more of them");
+
+        assertThat(writer.permits()).isEqualTo(Map.of(name, 3));
+        assertThat(admin()).semaphore(name).hasHeld(3).hasAvailable(0);
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+    }
+
+    @Test
+    void followsTheCapacity() {
+        create(name, 1);
+        acquire(name);
+
+        admin().setCapacity(name, 2, "operator", "more of them");
+        PermitGrant second = acquire(name);
+        admin().setCapacity(name, 0, "operator", "paused");
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> acquire(name))
+                .withMessageContaining("is paused");
+        assertThat(second.isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void fencingTokensGrow() {
+        create(name, 2);
+        create(other, 2);
+
+        PermitGrant first = acquire(name);
+        PermitGrant second = semaphores().acquire(AcquireRequest.of(name, other));
+
+        assertThat(second.fencingToken(name)).isGreaterThan(first.fencingToken());
+        first.release();
+        assertThat(acquire(name).fencingToken()).isGreaterThan(second.fencingToken(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> second.fencingToken("another"));
+    }
+
+    @Test
+    void handsAReleasedPermitToACallerThatWaits() throws Exception {
+        create(name, 1);
+        PermitGrant first = acquire(name);
+        Future<PermitGrant> waiting = acquireLater(AcquireRequest.of(name));
+
+        first.release();
+
+        assertThat(Concurrently.get(waiting).isHeld()).isEqualTo(true);
+        assertThat(admin()).semaphore(name).hasHeld(1);
+    }
+
+    @Test
+    void refusesACallerWhoseWaitTimeHasPassed() throws Exception {
+        create(name, 1);
+        acquire(name);
+        Future<Optional<PermitGrant>> waiting = Concurrently.async(
+                () -> semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(2))));
+        awaitWaiting(1);
+        assertThat(waiting.isDone()).isEqualTo(false);
+
+        awaitTime(admin().now().plusSeconds(2));
+
+        assertThat(Concurrently.get(waiting)).isEmpty();
+    }
+
+    @Test
+    void servesCallersInTheOrderOfTheirArrival() throws Exception {
+        create(name, 2);
+        PermitGrant one = acquire(name);
+        PermitGrant two = acquire(name);
+        Future<PermitGrant> first = acquireLater(AcquireRequest.of(name, 2));
+        Future<PermitGrant> second = Concurrently.async(
+                () -> semaphores().acquire(AcquireRequest.of(name).withWaitTime(MINUTE)));
+        awaitWaiting(2);
+
+        one.release();
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> acquire(name))
+                .satisfies(refusal ->
+                        assertThat(refusal.shortages().get(0).isWithheld()).isEqualTo(true));
+        assertThat(List.of(first.isDone(), second.isDone())).containsOnly(false);
+        two.release();
+
+        PermitGrant both = Concurrently.get(first);
+        assertThat(second.isDone()).isEqualTo(false);
+        both.release();
+        assertThat(Concurrently.get(second).isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void anInterruptEndsTheWait() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        CompletableFuture<Thread> waiting = new CompletableFuture<>();
+        Future<Boolean> interrupted = Concurrently.async(() -> {
+            waiting.complete(Thread.currentThread());
+            assertThatExceptionOfType(AcquireInterruptedException.class)
+                    .isThrownBy(
+                            () -> semaphores().acquire(AcquireRequest.of(name).withWaitTime(MINUTE)));
+            return Thread.interrupted();
+        });
+        awaitWaiting(1);
+
+        waiting.get().interrupt();
+
+        assertThat(Concurrently.get(interrupted)).isEqualTo(true);
+        holder.release();
+        assertThat(acquire(name).isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void acquiresWithoutAThread() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        CompletableFuture<PermitGrant> waiting =
+                semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(MINUTE));
+        CompletableFuture<PermitGrant> cancelled =
+                semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(MINUTE));
+        awaitWaiting(2);
+
+        cancelled.cancel(true);
+        holder.release();
+
+        assertThat(Concurrently.get(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(admin()).semaphore(name).hasHeld(0));
+        assertThatThrownBy(() ->
+                        semaphores().acquireAsync(AcquireRequest.of("nowhere")).get(30, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(SemaphoreNotFoundException.class);
+    }
+
+    @Test
+    void expiresWhenTheTimeToLiveHasPassed() {
+        create(name, 1);
+        PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+
+        awaitTime(expiring.expiresAt().orElseThrow());
+
+        assertThat(expiring.isHeld()).isEqualTo(false);
+        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> expiring.renew(MINUTE));
+        PermitGrant next = acquire(name);
+        assertThat(next.fencingToken()).isGreaterThan(expiring.fencingToken());
+        assertThat(expiring.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+        assertThat(next.isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void aCallerThatWaitsGetsWhatExpires() throws Exception {
+        create(name, 1);
+        PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)));
+        Future<PermitGrant> waiting = acquireLater(AcquireRequest.of(name));
+
+        awaitTime(expiring.expiresAt().orElseThrow());
+
+        assertThat(Concurrently.get(waiting).isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void anExpiredGrantThatNobodyNeedsCanBeReleasedOrRevived() {
+        create(name, 2);
+        AcquireRequest request =
+                AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)).withExternalId("job-" + name);
+        PermitGrant revived = semaphores().acquire(request);
+        PermitGrant released = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+        awaitTime(released.expiresAt().orElseThrow());
+
+        assertThat(released.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        PermitGrant again = semaphores().acquire(request.withTtl(MINUTE));
+
+        assertThat(again.isReplayed()).isEqualTo(true);
+        assertThat(again.fencingToken()).isEqualTo(revived.fencingToken());
+        assertThat(again.isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void keepsAGrantAliveUntilItsMaximumHold() {
+        create(name, 1);
+        PermitGrant alive = semaphores()
+                .acquire(AcquireRequest.of(name)
+                        .withTtl(Duration.ofSeconds(1))
+                        .withKeepAlive(true)
+                        .withMaxHold(Duration.ofSeconds(4)));
+
+        awaitTime(alive.acquiredAt().plusMillis(2200));
+        assertThat(alive.isHeld()).isEqualTo(true);
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+
+        awaitTime(alive.acquiredAt().plusMillis(4100));
+        assertThat(alive.isHeld()).isEqualTo(false);
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+    }
+
+    @Test
+    void aGrantWithoutATimeToLiveStays() {
+        create(name, 1);
+
+        PermitGrant grant = semaphores().acquire(AcquireRequest.of(name).withoutTtl());
+        assertThat(grant.expiresAt()).isEmpty();
+        assertThat(semaphores().renew(grant.externalId(), MINUTE).expiresAt()).isPresent();
+    }
+
+    @Test
+    void renewsAGrant() {
+        create(name, 1);
+        PermitGrant grant = semaphores().acquire(AcquireRequest.of(name).withTtl(MINUTE));
+
+        grant.renew(Duration.ofHours(1));
+
+        assertThat(grant.expiresAt().orElseThrow())
+                .isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(1)));
+        assertThat(semaphores().find(grant.externalId())).get().satisfies(found -> {
+            assertThat(found.isReplayed()).isEqualTo(true);
+            assertThat(found.expiresAt()).isEqualTo(grant.expiresAt());
+        });
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> semaphores().renew("unknown-" + name, MINUTE));
+        assertThatIllegalArgumentException().isThrownBy(() -> grant.renew(Duration.ZERO));
+    }
+
+    @Test
+    void releasesOnce() {
+        create(name, 1);
+        PermitGrant grant = acquire(name);
+
+        assertThat(semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(grant.isHeld()).isEqualTo(false);
+        assertThat(grant.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+        assertThat(semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+        assertThat(semaphores().release("unknown-" + name)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(semaphores().find(grant.externalId())).isEmpty();
+    }
+
+    @Test
+    void anExternalIdIsOneGrant() {
+        create(name, 5);
+        AcquireRequest request = AcquireRequest.of(name).withExternalId("job-" + name);
+
+        PermitGrant first = semaphores().acquire(request);
+        PermitGrant again = semaphores().acquire(request.withOwner("restarted").withTtl(Duration.ofHours(1)));
+
+        assertThat(again.isReplayed()).isEqualTo(true);
+        assertThat(again.fencingToken()).isEqualTo(first.fencingToken());
+        assertThat(again.owner()).isEqualTo(first.owner());
+        assertThat(again.expiresAt().orElseThrow())
+                .isAfterOrEqualTo(first.acquiredAt().plus(Duration.ofHours(1)));
+        assertThat(admin()).semaphore(name).hasHeld(1);
+        assertThatExceptionOfType(RequestConflictException.class)
+                .isThrownBy(() -> semaphores().acquire(request.withPermits(name, 2)))
+                .withMessageContaining(name);
+        again.release();
+        assertThat(first.isHeld()).isEqualTo(false);
+        assertThatExceptionOfType(RequestAlreadyReleasedException.class)
+                .isThrownBy(() -> semaphores().acquire(request));
+    }
+
+    @Test
+    void runsTheWorkOfAHeldRequestOnlyIfItAdoptsIt() {
+        create(name, 5);
+        AcquireRequest request =
+                AcquireRequest.of(name).withExternalId("job-" + name).withOwner("nightly");
+        PermitGrant held = semaphores().acquire(request);
+
+        assertThatExceptionOfType(RequestInProgressException.class)
+                .isThrownBy(() -> semaphores().execute(request, grant -> "never"))
+                .satisfies(refusal -> assertThat(refusal.owner()).isEqualTo("nightly"));
+        long token = semaphores().execute(request.withAdopt(true), PermitGrant::fencingToken);
+
+        assertThat(token).isEqualTo(held.fencingToken());
+        assertThat(held.isHeld()).isEqualTo(false);
+    }
+
+    @Test
+    void anOperatorTakesAGrant() {
+        create(name, 1);
+        PermitGrant taken = acquire(name);
+
+        assertThat(admin().forceRelease(taken.externalId(), "operator", "stuck"))
+                .isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(acquire(name).isHeld()).isEqualTo(true);
+        assertThat(taken.isHeld()).isEqualTo(false);
+        assertThat(taken.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+    }
+
+    @Test
+    void requireHeldNeedsATransactionAndTheGrant() {
+        create(name, 1);
+        PermitGrant grant = acquire(name);
+
+        transaction().executeWithoutResult(status -> semaphores().requireHeld(grant));
+        assertThatExceptionOfType(IllegalTransactionStateException.class)
+                .isThrownBy(() -> semaphores().requireHeld(grant));
+        grant.release();
+
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> transaction()
+                        .executeWithoutResult(status -> semaphores().requireHeld(grant)));
+    }
+
+    @Test
+    void aReleaseWaitsForTheTransactionThatHasCheckedTheGrant() {
+        create(name, 1);
+        PermitGrant grant = acquire(name);
+
+        transaction().executeWithoutResult(status -> {
+            semaphores().requireHeld(grant);
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
+            assertThat(grant.isHeld()).isEqualTo(false);
+            assertThat(semaphores().find(grant.externalId())).isPresent();
+        });
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(admin()).semaphore(name).hasHeld(0));
+    }
+
+    private void create(String semaphore, int capacity) {
+        assertThat(admin().create(semaphore, capacity)).isEqualTo(true);
+    }
+
+    private PermitGrant acquire(String semaphore) {
+        return semaphores().acquire(AcquireRequest.of(semaphore));
+    }
+
+    /** Acquires on a thread of its own, which waits when this returns. */
+    private Future<PermitGrant> acquireLater(AcquireRequest request) throws Exception {
+        Future<PermitGrant> waiting = Concurrently.async(() -> semaphores().acquire(request.withWaitTime(MINUTE)));
+        awaitWaiting(1);
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(1, TimeUnit.MILLISECONDS));
+        return waiting;
+    }
+
+    private void awaitWaiting(int callers) {
+        Awaitility.await()
+                .pollInterval(10, TimeUnit.MILLISECONDS)
+                .untilAsserted(() -> assertThat(admin()).semaphore(name).hasWaiting(callers));
+    }
+}
