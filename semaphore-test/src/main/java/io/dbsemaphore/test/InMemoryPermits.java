@@ -46,6 +46,7 @@ final class InMemoryPermits implements PermitManager {
     private final CheckedGrants checked = new CheckedGrants();
     private final List<Caller> queue = new ArrayList<>();
     private final List<Runnable> answers = new ArrayList<>();
+
     /** What happens to the next acquires that name a semaphore. */
     private final Map<String, Deque<Consumer<Caller>>> scripts = new HashMap<>();
 

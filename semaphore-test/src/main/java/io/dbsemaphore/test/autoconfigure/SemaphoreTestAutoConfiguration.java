@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -41,6 +42,7 @@ public final class SemaphoreTestAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnBean(InMemorySemaphores.class)
     @ConditionalOnMissingBean
     SemaphoreAdmin semaphoreAdmin(InMemorySemaphores semaphores) {
         return semaphores.admin();
