@@ -101,7 +101,7 @@ public final class AcquireRequest {
     /**
      * Sets the time to live: the grant expires this long after the acquire unless it is renewed. This is no limit for work under a
      * grant that is kept alive, which is renewed until the work ends; for that use {@link #withMaxHold}. Default:
-     * {@code semaphore.default-ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days), checked by the acquire.
+     * {@code semaphore.defaults.ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days), checked by the acquire.
      * Replaces {@link #withoutTtl}.
      *
      * @param ttl the time to live, at least {@link #MIN_TTL}
@@ -122,7 +122,7 @@ public final class AcquireRequest {
      * Asks for a grant that never expires, for registrations and slots that outlive processes. It stays held if its
      * holder crashes, until it is released, forced away by an operator, or released by maintenance (see
      * {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}, 24 hours). It is not kept alive. Replaces
-     * {@link #withTtl}. Default: {@code semaphore.default-ttl}.
+     * {@link #withTtl}. Default: {@code semaphore.defaults.ttl}.
      *
      * @return the changed request
      */
@@ -136,7 +136,8 @@ public final class AcquireRequest {
     /**
      * Sets the time after which a grant that is kept alive ends even if its work goes on: its permits are then available to others, and
      * its holder is notified of the loss. Default: the value configured for the semaphore ({@code semaphore.semaphores.<name>.max-hold}),
-     * for several the shortest, otherwise {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
+     * for several the shortest, otherwise {@code semaphore.defaults.max-hold} (24 hours). Without effect for a grant that is not kept
+     * alive.
      *
      * @param limit the limit, counted from the acquire, at least {@link #MIN_TTL}
      * @return the changed request
@@ -151,7 +152,7 @@ public final class AcquireRequest {
 
     /**
      * Sets how long to wait for permits that are not available; zero means not to wait. Default: the value configured for the semaphore
-     * ({@code semaphore.semaphores.<name>.wait-time}), for several the longest, otherwise zero.
+     * ({@code semaphore.semaphores.<name>.wait-time}), for several the longest, otherwise {@code semaphore.defaults.wait-time} (zero).
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request

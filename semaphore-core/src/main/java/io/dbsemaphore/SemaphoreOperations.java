@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Every method except {@link #requireHeld} runs in its own transactions: they neither see nor join a
  * transaction of the caller, and are not rolled back with it. After a deadlock, or a conflict of servers
- * that certify writes, a transaction is repeated for {@code semaphore.lock-wait-timeout} (5 seconds), an acquire until its deadline and
- * for {@code semaphore.decision-timeout} after it. After other conflicts it is tried up to {@code semaphore.max-attempts} (3) times,
- * after a lost connection for 5 seconds. After lock waits it is repeated for {@code semaphore.lock-wait-timeout}, an acquire with a wait
- * time for up to {@code max-attempts} times as long. An acquire with a wait time is also tried until its deadline after a lost connection.
+ * that certify writes, a transaction is repeated for {@code semaphore.jdbc.lock-wait-timeout} (5 seconds), an acquire until its deadline
+ * and for {@code semaphore.jdbc.decision-timeout} after it. After other conflicts it is tried up to {@code semaphore.jdbc.max-attempts} (3)
+ * times, after a lost connection for 5 seconds. After lock waits it is repeated for {@code semaphore.jdbc.lock-wait-timeout}, an acquire
+ * with a wait time for up to {@code semaphore.jdbc.max-attempts} times as long. An acquire with a wait time is also tried until its deadline
+ * after a lost connection.
  *
  * <p>If the database fails in spite of the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
  */
@@ -154,7 +155,7 @@ public interface SemaphoreOperations {
      * Repeating a release is harmless. Returns after the commit, except if the result is
      * {@link ReleaseOutcome#DEFERRED}. An interrupt does not abort it; the interrupt flag is preserved.
      *
-     * <p>Waits up to {@code semaphore.lock-wait-timeout} (5 seconds) for a transaction that has locked the grant, for
+     * <p>Waits up to {@code semaphore.jdbc.lock-wait-timeout} (5 seconds) for a transaction that has locked the grant, for
      * example one that has checked it with {@link #requireHeld}. If the release fails, or the grant is locked for longer, it is
      * repeated in the background as for {@link PermitGrant#release}, whichever process acquired the grant.
      *

@@ -116,6 +116,18 @@ public interface SemaphoreAdmin {
     List<SemaphoreStatus> list();
 
     /**
+     * Returns the current state of some of the semaphores that {@link #list()} returns, in the same order: those behind a name, whose
+     * name contains a text.
+     *
+     * @param containing the text, in upper or lower case (on PostgreSQL only A to Z), without control characters; empty for all semaphores
+     * @param afterName the name of the last semaphore of the previous page, without control characters; empty for the first page
+     * @param limit the maximum number of semaphores, 1 to {@value #MAX_LIMIT}
+     * @return the states
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<SemaphoreStatus> list(String containing, String afterName, int limit);
+
+    /**
      * Returns the holders of permits of a semaphore, ordered by fencing token.
      *
      * @param name the semaphore
@@ -235,7 +247,7 @@ public interface SemaphoreAdmin {
      * {@link PermitGrant#isHeld} is false there, and the listeners are notified. A grant that is not kept alive counts as held
      * until it is renewed or checked, or its TTL has passed.
      *
-     * <p>Waits up to {@code semaphore.lock-wait-timeout} (5 seconds) for transactions that have locked the request, for
+     * <p>Waits up to {@code semaphore.jdbc.lock-wait-timeout} (5 seconds) for transactions that have locked the request, for
      * example those that have checked it with {@link SemaphoreOperations#requireHeld}.
      *
      * @param externalId the external id of the request

@@ -96,7 +96,7 @@ public @interface WithPermits {
 
     /**
      * The time to live of the grant, after which it expires unless it is kept alive: {@code 30s}, {@code 1h30m}, {@code PT30S} or a
-     * placeholder; at least 1 second. It does not limit the work; {@link #maxHold()} does. Default: {@code semaphore.default-ttl} (5
+     * placeholder; at least 1 second. It does not limit the work; {@link #maxHold()} does. Default: {@code semaphore.defaults.ttl} (5
      * minutes).
      *
      * @return the time to live
@@ -105,8 +105,8 @@ public @interface WithPermits {
 
     /**
      * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: the value configured for
-     * the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise zero. A configured wait time changes no threads: a method
-     * that returns a future is then called on the calling thread, which waits for the permits.
+     * the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise {@code semaphore.defaults.wait-time} (zero). A configured
+     * wait time changes no threads: a method that returns a future is then called on the calling thread, which waits for the permits.
      *
      * @return the wait time
      */
@@ -115,7 +115,7 @@ public @interface WithPermits {
     /**
      * The time from the acquire to the end of the grant even if the work goes on, in the formats of {@link #ttl()}; at least 1 second. Its
      * permits are then available to others, and the loss is reported. Default: the value configured for the semaphores
-     * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.max-hold} (24 hours).
+     * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.defaults.max-hold} (24 hours).
      *
      * @return the maximum hold
      */

@@ -38,14 +38,14 @@ public final class SemaphoreSettings {
             .where(SemaphoreName::requireValidKey);
 
     /** The prefix of the table names: up to 30 letters, digits and underscores; by default empty. */
-    public static final Setting<String> TABLE_PREFIX = Setting.of(ALL, "semaphore.table-prefix", "")
+    public static final Setting<String> TABLE_PREFIX = Setting.of(ALL, "semaphore.jdbc.table-prefix", "")
             .where(must(
                     "up to 30 letters, digits, _",
                     prefix -> prefix.matches("[A-Za-z0-9_]{0,30}"),
                     "no table can be named so"));
 
     /** The TTL of a request that names none; by default 5 minutes, at least 1s, at most {@link #MAX_TTL}. */
-    public static final Setting<Duration> DEFAULT_TTL = Setting.of(ALL, "semaphore.default-ttl", Duration.ofMinutes(5))
+    public static final Setting<Duration> DEFAULT_TTL = Setting.of(ALL, "semaphore.defaults.ttl", Duration.ofMinutes(5))
             .where(atLeast(AcquireRequest.MIN_TTL, "a grant would expire before its caller can use it"));
 
     /** The longest TTL that a request may ask for; by default 30 days, at least 1s, at most ten years. */
@@ -58,7 +58,7 @@ public final class SemaphoreSettings {
      * default 24 hours, at least 1s. A grant of several semaphores ends after the shortest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
-                    ALL, "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
+                    ALL, "semaphore.defaults.max-hold", PerSemaphore.all(Duration.ofHours(24)))
             .where(eachOf(atLeast(AcquireRequest.MIN_TTL, "a grant would end before its work")));
 
     /**
@@ -66,7 +66,7 @@ public final class SemaphoreSettings {
      * default zero, that is, it does not wait. An acquire of several semaphores waits for the longest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> WAIT_TIME = Setting.of(
-                    "semaphore.semaphores.<name>.wait-time", PerSemaphore.all(Duration.ZERO))
+                    ALL, "semaphore.defaults.wait-time", PerSemaphore.all(Duration.ZERO))
             .where(eachOf(atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
@@ -105,7 +105,7 @@ public final class SemaphoreSettings {
      * under way ends. A statement waits for a second at most, on InnoDB up to two.
      */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = Setting.of(
-                    ALL, "semaphore.lock-wait-timeout", Duration.ofSeconds(5))
+                    ALL, "semaphore.jdbc.lock-wait-timeout", Duration.ofSeconds(5))
             .where(atLeast(SECOND, "some databases count lock timeouts in whole seconds"));
 
     /**
@@ -113,7 +113,7 @@ public final class SemaphoreSettings {
      * {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
      */
     public static final Setting<Duration> DECISION_TIMEOUT = Setting.of(
-                    ALL, "semaphore.decision-timeout", Duration.class, others -> others.apply(LOCK_WAIT_TIMEOUT))
+                    ALL, "semaphore.jdbc.decision-timeout", Duration.class, others -> others.apply(LOCK_WAIT_TIMEOUT))
             .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
@@ -121,7 +121,7 @@ public final class SemaphoreSettings {
      * a frozen JVM; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
      */
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
-            Setting.of(ALL, "semaphore.session-idle-limit", Duration.ofSeconds(10));
+            Setting.of(ALL, "semaphore.jdbc.session-idle-limit", Duration.ofSeconds(10));
 
     /**
      * How many times a transaction that fails because of a conflict is tried; by default 3, at least 1. If the database has rolled it
@@ -129,7 +129,7 @@ public final class SemaphoreSettings {
      * is 1.
      */
     public static final Setting<Integer> MAX_ATTEMPTS =
-            Setting.of(ALL, "semaphore.max-attempts", 3).where(atLeast(1, "no transaction would run"));
+            Setting.of(ALL, "semaphore.jdbc.max-attempts", 3).where(atLeast(1, "no transaction would run"));
 
     /**
      * The semaphores that are created on first use: the capacity of those that each glob, such as {@code tenant:*}, creates; by default
@@ -152,24 +152,24 @@ public final class SemaphoreSettings {
      * How many acquires one transaction decides at most, by default 500, at least 1; the same bound holds for releases. Up to 500
      * renewals share a transaction, whatever this is. 1 means one caller per transaction: slower, with the same guarantees.
      */
-    public static final Setting<Integer> MAX_BATCH_SIZE =
-            Setting.of(ALL, "semaphore.max-batch-size", 500).where(atLeast(1, "no transaction could decide anything"));
+    public static final Setting<Integer> MAX_BATCH_SIZE = Setting.of(ALL, "semaphore.jdbc.max-batch-size", 500)
+            .where(atLeast(1, "no transaction could decide anything"));
 
     /** How many connections of the pool are used at once, whatever the number of threads; by default 4, at least 1. */
     public static final Setting<Integer> MAX_CONNECTIONS =
-            Setting.of(ALL, "semaphore.max-connections", 4).where(atLeast(1, "the database could not be reached"));
+            Setting.of(ALL, "semaphore.jdbc.max-connections", 4).where(atLeast(1, "the database could not be reached"));
 
     /**
      * Sends several statements to the database at once if its driver can; by default true. If false, each costs a round trip, as some
      * filters, proxies and firewalls demand.
      */
-    public static final Setting<Boolean> PIPELINING = Setting.of(ALL, "semaphore.pipelining", true);
+    public static final Setting<Boolean> PIPELINING = Setting.of(ALL, "semaphore.jdbc.pipelining", true);
 
     /**
      * Lets instances notify one another of releases if the database can (PostgreSQL); by default false. While callers wait, this takes a
      * connection of the pool besides {@link #MAX_CONNECTIONS}. If false, instances find releases by polling.
      */
-    public static final Setting<Boolean> NOTIFICATIONS = Setting.of(ALL, "semaphore.notifications", false);
+    public static final Setting<Boolean> NOTIFICATIONS = Setting.of(ALL, "semaphore.jdbc.notifications", false);
 
     /**
      * How long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore or a pattern;
@@ -188,7 +188,8 @@ public final class SemaphoreSettings {
      * Serves callers that wait in the order of their arrival, whatever instance they wait in; by default true. If false, each instance
      * has a queue of its own, and a busy one may keep a semaphore to itself.
      */
-    public static final Setting<PerSemaphore<Boolean>> FAIR = Setting.of(ALL, "semaphore.fair", PerSemaphore.all(true));
+    public static final Setting<PerSemaphore<Boolean>> FAIR =
+            Setting.of(ALL, "semaphore.defaults.fair", PerSemaphore.all(true));
 
     /** The action for an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
@@ -261,9 +262,9 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * Changes the settings that an application has properties for. For {@link #FAIR} and {@link #MAX_HOLD} it changes the value for all
-     * semaphores. It does not change {@link #REUSE}, {@link #WAIT_TIME} and {@link #PATTERNS}, which have properties of single semaphores
-     * and patterns only.
+     * Changes the settings that an application has properties for. For {@link #FAIR}, {@link #MAX_HOLD} and {@link #WAIT_TIME} it changes
+     * the value for all semaphores. It does not change {@link #REUSE} and {@link #PATTERNS}, which have properties of single semaphores and
+     * patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings
@@ -298,7 +299,7 @@ public final class SemaphoreSettings {
     public SemaphoreSettings requireConsistent() {
         atMost(get(MAX_TTL), "requests without a TTL would be refused by semaphore.max-ttl")
                 .accept(DEFAULT_TTL.property(), get(DEFAULT_TTL));
-        atLeast(get(LOCK_WAIT_TIMEOUT), "the server would end transactions within semaphore.lock-wait-timeout")
+        atLeast(get(LOCK_WAIT_TIMEOUT), "the server would end transactions within semaphore.jdbc.lock-wait-timeout")
                 .accept(SESSION_IDLE_LIMIT.property(), get(SESSION_IDLE_LIMIT));
         return this;
     }

@@ -43,7 +43,7 @@ public final class DatabaseNotWritableException extends SemaphoreException imple
                 grant select, insert on %1$scapacity_change to ...;
 
             The clean-up of the maintenance also needs delete on all of them. If the user is to create the tables \
-            (semaphore.liquibase.enabled, semaphore.initialize-schema), it also needs what that takes, such as CREATE, ALTER, INDEX \
+            (semaphore.liquibase.enabled, semaphore.jdbc.initialize-schema), it also needs what that takes, such as CREATE, ALTER, INDEX \
             and REFERENCES. If a policy of row-level security hides rows, connect as the owner of the tables or as a role with \
             BYPASSRLS.""";
 

@@ -94,8 +94,22 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
 
     @Override
     public List<SemaphoreStatus> list() {
-        return run(database -> database.admin().list()).stream()
+        return listed("", "", Integer.MAX_VALUE - 1);
+    }
+
+    @Override
+    public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
+        checkSearch("containing", containing);
+        checkSearch("afterName", afterName);
+        checkLimit(limit);
+        return listed(containing, afterName, limit);
+    }
+
+    /** Reads one more, since that of the maintenance is left out. */
+    private List<SemaphoreStatus> listed(String containing, String afterName, int limit) {
+        return run(database -> database.admin().list(containing, afterName, limit + 1)).stream()
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
+                .limit(limit)
                 .toList();
     }
 
@@ -107,8 +121,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
     @Override
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         SemaphoreName.requireValid(name);
-        Objects.requireNonNull(containing, "containing");
-        refuseCharacters("containing", containing, CONTROL_CHARACTERS, "no control characters");
+        checkSearch("containing", containing);
         checkLimit(limit);
         return run(database -> database.admin().holders(name, containing, afterToken, limit));
     }
@@ -187,6 +200,10 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
             throw new IllegalArgumentException(
                     "The capacity of semaphore '%s' must not be negative: %d".formatted(name, capacity));
         }
+    }
+
+    private static void checkSearch(String what, String text) {
+        refuseCharacters(what, Objects.requireNonNull(text, what), CONTROL_CHARACTERS, "no control characters");
     }
 
     private static void checkLimit(int limit) {

@@ -123,7 +123,7 @@ record EngineDatabase(
                 if (!logged) {
                     log.info(
                             "The tables of the semaphores are not complete yet: {}. The start waits for up to {}"
-                                    + " (semaphore.schema-wait) for the changelog or script that creates them",
+                                    + " (semaphore.jdbc.schema-wait) for the changelog or script that creates them",
                             failure.getMessage(),
                             schemaWait);
                     logged = true;

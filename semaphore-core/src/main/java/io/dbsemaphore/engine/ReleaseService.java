@@ -245,7 +245,7 @@ record ReleaseService(RunContext run) {
                     ? new CannotAcquireLockException(
                             "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
                                             .formatted(externalId, run.database.lockWait())
-                                    + " (semaphore.lock-wait-timeout). Its permits are held as before; try again when that transaction"
+                                    + " (semaphore.jdbc.lock-wait-timeout). Its permits are held as before; try again when that transaction"
                                     + " has ended",
                             failure)
                     : failure;

@@ -12,7 +12,7 @@ public final class SemaphoreTableMismatchException extends SemaphoreException im
     private static final long serialVersionUID = 1L;
 
     private static final String PREFIX = """
-            Choose a prefix for the tables of the semaphores: semaphore.table-prefix=app_ (any prefix). If Liquibase \
+            Choose a prefix for the tables of the semaphores: semaphore.jdbc.table-prefix=app_ (any prefix). If Liquibase \
             creates them, pass it to the changelog, too: spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_""";
 
     private static final String OLDER = """
@@ -20,7 +20,7 @@ public final class SemaphoreTableMismatchException extends SemaphoreException im
                 - Run the application's own changelog, which includes that of the library
                 - Run the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library again, or its new \
             statements: existing tables are not changed
-                - Let the library do that at start: semaphore.initialize-schema=always without semaphore.schema-wait, or, where \
+                - Let the library do that at start: semaphore.jdbc.initialize-schema=always without semaphore.jdbc.schema-wait, or, where \
             Liquibase created the tables, semaphore.liquibase.enabled=true""";
 
     /** The name of the table, including the prefix. */
@@ -43,7 +43,7 @@ public final class SemaphoreTableMismatchException extends SemaphoreException im
         super(
                 "The table '%s' lacks the column(s) %s. ".formatted(table, String.join(", ", missingColumns))
                         + (foreign
-                                ? "It is not the one of the semaphores: set semaphore.table-prefix"
+                                ? "It is not the one of the semaphores: set semaphore.jdbc.table-prefix"
                                 : "The changelog of this version of the library has not run"),
                 cause);
         this.table = table;

@@ -18,8 +18,8 @@ public class SemaphoreTablesMissingException extends SemaphoreException implemen
     private static final String ACTION = """
             Do one of these:
 
-                - Let the library create them at start by its SQL script: semaphore.initialize-schema=always. If \
-            semaphore.schema-wait is set, remove it: with it, the library waits for something else to create them
+                - Let the library create them at start by its SQL script: semaphore.jdbc.initialize-schema=always. If \
+            semaphore.jdbc.schema-wait is set, remove it: with it, the library waits for something else to create them
 
                 - Include the changelog of the library in the Liquibase changelog of the application, in XML
 

@@ -84,7 +84,7 @@ final class Pipelining {
             log.warn(
                     "The DataSource of the semaphores rejects several statements at once. From now on each statement takes"
                             + " its own round trip: an acquire takes six instead of two. Allow them in the filter, proxy"
-                            + " or firewall that rejects them, or set semaphore.pipelining=false to avoid this warning",
+                            + " or firewall that rejects them, or set semaphore.jdbc.pipelining=false to avoid this warning",
                     refusal);
         }
     }

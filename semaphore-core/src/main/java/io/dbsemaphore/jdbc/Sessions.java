@@ -352,7 +352,7 @@ public final class Sessions implements AutoCloseable {
         Session begin() throws SQLException {
             if (!Uninterruptibles.acquire(places, CONNECTION_TIMEOUT.toNanos())) {
                 throw new SQLTransientConnectionException(
-                        "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
+                        "All %d connections of the semaphores (semaphore.jdbc.max-connections) were in use for %s"
                                 .formatted(size, CONNECTION_TIMEOUT));
             }
             try {

@@ -282,9 +282,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(() -> tables.semaphores().findStatus(name));
     }
 
-    /** The status of all semaphores, sorted by name. */
-    public List<SemaphoreStatus> list() {
-        return transaction.execute(tables.semaphores()::findStatuses);
+    /** The status of the semaphores behind a name whose name contains a text, sorted by name. */
+    public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
+        return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
     }
 
     /** The holders above a token whose owner or external id contains a text, by token. */

@@ -10,6 +10,7 @@ import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -53,11 +54,19 @@ final class SemaphoreTable {
             select s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
                 (select coalesce(sum(w.waiting), 0) from semaphore_waiter w
                  where w.semaphore_id = s.id and w.expires_at > utc_now())
-            from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
+            from %s s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
             """;
 
-    private static final String STATUS = STATUSES + "where s.name = ? group by s.id, s.name, s.capacity";
-    private static final String ALL_STATUSES = STATUSES + "group by s.id, s.name, s.capacity order by s.name";
+    private static final String STATUS =
+            STATUSES.formatted("semaphore") + "where s.name = ? group by s.id, s.name, s.capacity";
+
+    /** Chosen before their permits are counted, so that a page does not cost more where there are more semaphores. */
+    private static final String PAGE = """
+            (select n.id, n.name, n.capacity from semaphore n
+             where n.name > ? and (n.name like ? escape '!' or lower(n.name) like ? escape '!') order by n.name limit ?)""";
+
+    private static final String STATUSES_OF_PAGE =
+            STATUSES.formatted(PAGE) + "group by s.id, s.name, s.capacity order by s.name";
 
     private static final String FIND =
             "select s.id, s.name, s.capacity, s.fence, s.waiters_until, all_rows() from semaphore s where s.id in (?)";
@@ -230,12 +239,11 @@ final class SemaphoreTable {
 
     /** As {@link #findOfPatterns(long, int)}, those whose name matches a glob and which have another capacity, unless a provider set it. */
     List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
-        String like = glob.replaceAll("[!%_]", "!$0").replace('*', '%');
         return sql.read(
                 FIND_OTHERS_OF_PATTERNS,
                 SemaphoreTable::ofPattern,
                 afterId,
-                like,
+                escaped(glob).replace('*', '%'),
                 otherThan,
                 PatternCapacity.PROVIDER,
                 limit);
@@ -266,9 +274,16 @@ final class SemaphoreTable {
         return sql.read(STATUS, SemaphoreTable::status, name).stream().findFirst();
     }
 
-    /** The status of all semaphores, sorted by name. */
-    List<SemaphoreStatus> findStatuses() {
-        return sql.read(ALL_STATUSES, SemaphoreTable::status);
+    /** The status of the semaphores behind a name whose name contains a text, sorted by name. */
+    List<SemaphoreStatus> findStatuses(String containing, String afterName, int limit) {
+        String like = "%" + escaped(containing) + "%";
+        return sql.read(
+                STATUSES_OF_PAGE, SemaphoreTable::status, afterName, like, like.toLowerCase(Locale.ROOT), limit);
+    }
+
+    /** A text in a pattern of {@code like ? escape '!'}. */
+    private static String escaped(String text) {
+        return text.replaceAll("[!%_]", "!$0");
     }
 
     private static SemaphoreStatus status(ResultSet row, int number) throws SQLException {

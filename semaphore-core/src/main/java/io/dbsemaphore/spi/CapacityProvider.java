@@ -26,8 +26,8 @@ import java.util.OptionalInt;
  *
  * <p><b>Failures.</b> A provider fails if it throws an exception, returns a negative capacity, or does not answer in time. An acquire then
  * throws a {@link CapacityUnknownException}: that semaphore is not created, and nothing is acquired. The maintenance logs one warning, and the
- * semaphores keep their capacities. An acquire waits for the answer until {@code semaphore.decision-timeout} (5 seconds) after its wait
- * time, the maintenance for the decision timeout; so calls to other systems need a shorter timeout of their own.
+ * semaphores keep their capacities. An acquire waits for the answer until {@code semaphore.jdbc.decision-timeout} (5 seconds) after its
+ * wait time, the maintenance for the decision timeout; so calls to other systems need a shorter timeout of their own.
  */
 @FunctionalInterface
 public interface CapacityProvider {

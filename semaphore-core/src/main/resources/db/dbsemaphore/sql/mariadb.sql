@@ -1,7 +1,7 @@
 -- The tables of DB Semaphore on MariaDB, for applications without Liquibase: copy this file to the application's
 -- own migrations, such as Flyway's db/migration/V42__semaphores.sql. Generated from db/dbsemaphore/changelog.xml.
 -- Each statement can be run again; existing objects are left unchanged (spring.sql.init.mode=always).
--- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
+-- With semaphore.jdbc.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
 -- they are in quotes.
 
 CREATE TABLE IF NOT EXISTS semaphore (

@@ -30,7 +30,7 @@ class SemaphoreSettingsTests {
     @Test
     void takeWhatAnApplicationHasPropertiesFor() {
         Map<String, Object> properties =
-                Map.of("semaphore.max-attempts", 7, "semaphore.maintenance.stale-after", Duration.ofDays(2));
+                Map.of("semaphore.jdbc.max-attempts", 7, "semaphore.maintenance.stale-after", Duration.ofDays(2));
 
         SemaphoreSettings bound = defaults.withProperties((property, type) -> properties.get(property));
 
@@ -43,8 +43,8 @@ class SemaphoreSettingsTests {
     void refuseAPropertyThatIsOutOfBounds() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> defaults.withProperties(
-                        (property, type) -> property.equals("semaphore.max-batch-size") ? 0 : null))
-                .withMessageContaining("semaphore.max-batch-size must be at least 1, but is 0");
+                        (property, type) -> property.equals("semaphore.jdbc.max-batch-size") ? 0 : null))
+                .withMessageContaining("semaphore.jdbc.max-batch-size must be at least 1, but is 0");
     }
 
     @Test
@@ -87,12 +87,13 @@ class SemaphoreSettingsTests {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(shortTtl::requireConsistent)
-                .withMessage("semaphore.default-ttl must be at most PT1M, but is PT5M: requests without a TTL would be"
+                .withMessage("semaphore.defaults.ttl must be at most PT1M, but is PT5M: requests without a TTL would be"
                         + " refused by semaphore.max-ttl");
         assertThatIllegalArgumentException()
                 .isThrownBy(longWait::requireConsistent)
-                .withMessage("semaphore.session-idle-limit must be at least PT30S, but is PT10S: the server would end"
-                        + " transactions within semaphore.lock-wait-timeout");
+                .withMessage(
+                        "semaphore.jdbc.session-idle-limit must be at least PT30S, but is PT10S: the server would end"
+                                + " transactions within semaphore.jdbc.lock-wait-timeout");
         assertThatCode(shortTtl.with(SemaphoreSettings.DEFAULT_TTL, Duration.ofSeconds(30))::requireConsistent)
                 .doesNotThrowAnyException();
     }

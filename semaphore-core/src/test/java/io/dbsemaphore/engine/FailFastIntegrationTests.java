@@ -74,7 +74,7 @@ class FailFastIntegrationTests {
                 assertThat(since(begun)).isLessThan(AT_MOST);
                 assertThat(failure)
                         .isInstanceOf(QueryTimeoutException.class)
-                        .hasMessageContainingAll("exhausted", "semaphore.decision-timeout", "Nothing is held");
+                        .hasMessageContainingAll("exhausted", "semaphore.jdbc.decision-timeout", "Nothing is held");
                 assertThat(theOnlyOne.isValid(30)).isEqualTo(true);
             }
             node.semaphores().acquire(request.withWaitTime(SOON)).release();

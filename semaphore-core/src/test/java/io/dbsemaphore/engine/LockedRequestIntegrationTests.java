@@ -56,7 +56,7 @@ class LockedRequestIntegrationTests {
         }
         Measurement.check(() -> {
             assertThat(ofFree).allSatisfy(taken -> assertThat(taken).isLessThan(Duration.ofMillis(2_500)));
-            assertThat(ofLocked) // semaphore.lock-wait-timeout is 5 s
+            assertThat(ofLocked) // semaphore.jdbc.lock-wait-timeout is 5 s
                     .allSatisfy(taken -> assertThat(taken).isLessThan(Duration.ofSeconds(8)));
         });
     }

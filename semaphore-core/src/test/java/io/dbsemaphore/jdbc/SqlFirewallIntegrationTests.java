@@ -148,7 +148,7 @@ class SqlFirewallIntegrationTests {
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .filteredOn(message -> message.contains("several statements"))
                 .singleElement()
-                .satisfies(message -> assertThat(message).contains("semaphore.pipelining=false"));
+                .satisfies(message -> assertThat(message).contains("semaphore.jdbc.pipelining=false"));
     }
 
     private static Logger logger() {

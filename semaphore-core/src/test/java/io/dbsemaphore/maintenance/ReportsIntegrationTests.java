@@ -12,6 +12,7 @@ import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import java.time.LocalDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -207,6 +209,38 @@ class ReportsIntegrationTests {
     }
 
     @Test
+    void pagesThroughTheSemaphoresAndSearchesThem() {
+        String prefix = instances.semaphore(1) + "-";
+        List<String> names = IntStream.range(0, 9)
+                .mapToObj(i -> prefix + (i % 2 == 0 ? "Ä%" : "o_") + i)
+                .sorted()
+                .toList();
+        names.forEach(name -> operator.admin().create(name, 4));
+        acquire(names.get(3), "a");
+
+        List<SemaphoreStatus> first = operator.admin().list(prefix, "", 4);
+        List<SemaphoreStatus> second =
+                operator.admin().list(prefix, first.get(3).name(), 4);
+        List<SemaphoreStatus> third =
+                operator.admin().list(prefix, second.get(3).name(), 4);
+
+        List<SemaphoreStatus> all = new ArrayList<>(first);
+        all.addAll(second);
+        all.addAll(third);
+        assertThat(all).extracting(SemaphoreStatus::name).isEqualTo(names);
+        assertThat(first.get(3)).isEqualTo(operator.admin().find(names.get(3)).orElseThrow());
+        assertThat(first.get(3).held()).isEqualTo(1);
+        assertThat(all)
+                .isEqualTo(
+                        operator.admin().list().stream().filter(all::contains).toList());
+        assertThat(operator.admin().list((prefix + "O_").toUpperCase(Locale.ROOT), "", 100))
+                .hasSize(4);
+        assertThat(operator.admin().list(prefix + "Ä%", "", 100)).hasSize(5);
+        assertThat(operator.admin().list("_%", "", 100)).isEmpty();
+        assertThat(operator.admin().list("dbsemaphore.maintenance", "", 1)).isEmpty();
+    }
+
+    @Test
     void showsTheLatestOfTheHistory() {
         String name = instances.semaphore(1);
         operator.admin().setCapacity(name, 2, "ada", "one");
@@ -229,6 +263,10 @@ class ReportsIntegrationTests {
                 .isThrownBy(() -> operator.admin().requests("any", now, now, 0))
                 .withMessage("The limit must be between 1 and 10000: 0");
         assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().holders("any", "", 0, 10_001));
+        assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().list("", "", 10_001));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operator.admin().list("", "a\n", 1))
+                .withMessageStartingWith("afterName must have no control characters");
         assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().capacityHistory("any", -1));
     }
 

@@ -195,11 +195,11 @@ class KeepAliveIntegrationTests {
             });
             Awaitility.await("the warning")
                     .atMost(Duration.ofSeconds(20))
-                    .until(() -> !messages(log, "semaphore.max-hold").isEmpty());
+                    .until(() -> !messages(log, "semaphore.defaults.max-hold").isEmpty());
         } finally {
             logger().detachAppender(log);
         }
-        assertThat(messages(log, "semaphore.max-hold"))
+        assertThat(messages(log, "semaphore.defaults.max-hold"))
                 .singleElement()
                 .asString()
                 .contains(name)

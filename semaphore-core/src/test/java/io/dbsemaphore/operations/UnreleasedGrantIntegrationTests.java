@@ -182,7 +182,7 @@ class UnreleasedGrantIntegrationTests {
                 .until(() -> other.events().subjects("lost").contains(grant.externalId()));
         grant.close();
         assertThat(other.events().subjects("lost")).containsOnlyOnce(grant.externalId());
-        assertThat(messages("semaphore.max-hold"))
+        assertThat(messages("semaphore.defaults.max-hold"))
                 .filteredOn(message -> message.contains(name))
                 .hasSize(1);
         next.close();

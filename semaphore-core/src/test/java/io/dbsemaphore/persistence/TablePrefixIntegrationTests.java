@@ -81,7 +81,7 @@ class TablePrefixIntegrationTests {
                                 .contains("semaphore_id", "token")
                                 .doesNotContain("id");
                     })
-                    .withMessageContaining("semaphore.table-prefix");
+                    .withMessageContaining("semaphore.jdbc.table-prefix");
         }
     }
 

@@ -20,7 +20,7 @@ import java.util.HexFormat;
  * @param prefix of the names of their semaphores, at least one character and no {@code *}
  * @param ttl the time to live unless a request says otherwise
  * @param keptAlive whether this instance renews what it acquires until it is released, however long
- *     {@code semaphore.max-hold} is. If so, it also releases it at its
+ *     {@code semaphore.defaults.max-hold} is. If so, it also releases it at its
  *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
  */
 public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
@@ -37,7 +37,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
      * @param prefix of the names of their semaphores, at least one character and no {@code *}
      * @param ttl the time to live unless a request says otherwise
      * @param keptAlive whether this instance renews what it acquires until it is released, however long
-     *     {@code semaphore.max-hold} is. If so, it also releases it at its
+     *     {@code semaphore.defaults.max-hold} is. If so, it also releases it at its
      *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
      * @throws IllegalArgumentException if the prefix cannot begin a name, or the time to live is shorter than
      *     {@link AcquireRequest#MIN_TTL}

@@ -21,7 +21,8 @@ import org.springframework.core.io.UrlResource;
 class DocumentedPropertiesTests {
 
     private static final String REFERENCE = "docs/reference.md";
-    private static final Pattern MENTION = Pattern.compile("`(semaphore\\.[a-z0-9.-]*[a-z0-9])");
+    private static final Pattern MENTION =
+            Pattern.compile("`((?:management\\.endpoint\\.semaphores|semaphore)\\.[a-z0-9.-]*[a-z0-9])");
 
     @Test
     void areAllThatThereAreWithTheirDefaults() throws IOException {
@@ -90,7 +91,8 @@ class DocumentedPropertiesTests {
                     JsonParserFactory.getJsonParser().parseMap(metadata).get("properties")) {
                 Map<String, Object> property = (Map<String, Object>) each;
                 String name = (String) property.get("name");
-                if (name.startsWith("semaphore.")) {
+                if (!property.containsKey("deprecation")
+                        && (name.startsWith("semaphore.") || name.startsWith("management.endpoint.semaphores."))) {
                     described.put(name, String.valueOf(property.getOrDefault("defaultValue", "")));
                 }
             }

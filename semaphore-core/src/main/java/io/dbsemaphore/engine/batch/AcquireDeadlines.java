@@ -223,7 +223,7 @@ final class AcquireDeadlines {
                 ? "Permits of %s were tried for within %d ms of the end of the wait only: this JVM was stopped until then, or had no free thread"
                         + " (a suspended VM or container, a long garbage collection). %s"
                 : "The database has not decided about permits of %s for %d ms: no connection was available, or it does not answer"
-                        + " (semaphore.decision-timeout is " + decisionTimeout + "). %s";
+                        + " (semaphore.jdbc.decision-timeout is " + decisionTimeout + "). %s";
         return new QueryTimeoutException(
                 why.formatted(acquire.command().permits().keySet(), triedFor.toMillis(), acquire.consequence()));
     }

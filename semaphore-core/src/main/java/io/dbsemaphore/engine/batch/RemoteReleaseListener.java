@@ -104,7 +104,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
         } catch (SQLFeatureNotSupportedException unsupported) {
             closed = true;
             log.warn(
-                    "semaphore.notifications=true has no effect, since the DataSource does not return connections of"
+                    "semaphore.jdbc.notifications=true has no effect, since the DataSource does not return connections of"
                             + " PostgreSQL's driver. Permits that other instances release are found by polling",
                     unsupported);
         } catch (SQLException | RuntimeException failure) {
@@ -135,7 +135,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
         if (!starvationLogged) {
             starvationLogged = true;
             log.warn(
-                    "semaphore.notifications=true pauses for {} s, now and whenever this happens again: for {} ms the pool had no"
+                    "semaphore.jdbc.notifications=true pauses for {} s, now and whenever this happens again: for {} ms the pool had no"
                             + " connection for the semaphores besides the one that listens. Until then, permits that other"
                             + " instances release are found by polling. Raise the size of the pool",
                     PAUSE_AFTER_STARVATION.toSeconds(),

@@ -493,7 +493,7 @@ public final class KeepAlive implements AutoCloseable {
                     scheduled == null ? null : scheduled.state.acquiredAt());
         } else if (scheduled.isKeptAlive()) {
             log.warn(
-                    "{} has been held for {} and has reached its maximum (semaphore.max-hold, or maxHold of its request). It has"
+                    "{} has been held for {} and has reached its maximum (semaphore.defaults.max-hold, or maxHold of its request). It has"
                             + " ended. Others may have been granted its permits; its work is no longer limited by them. End the"
                             + " work, or raise the maximum",
                     lost,

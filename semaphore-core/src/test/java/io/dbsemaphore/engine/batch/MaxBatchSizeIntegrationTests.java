@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** {@code semaphore.max-batch-size=1}: one caller per transaction, whatever else is asked for at the same time. */
+/** {@code semaphore.jdbc.max-batch-size=1}: one caller per transaction, whatever else is asked for at the same time. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MaxBatchSizeIntegrationTests {
 

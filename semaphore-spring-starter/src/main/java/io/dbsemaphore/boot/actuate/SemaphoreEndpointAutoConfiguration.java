@@ -46,7 +46,7 @@ public final class SemaphoreEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(SemaphoresEndpoint.class)
-    @ConditionalOnBooleanProperty(name = "semaphore.endpoint.page-enabled", matchIfMissing = true)
+    @ConditionalOnBooleanProperty(name = "management.endpoint.semaphores.page-enabled", matchIfMissing = true)
     SemaphoresPageEndpoint semaphoresPageEndpoint(
             SemaphoreAdmin admin,
             SemaphoreEndpointProperties properties,

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param forceReleaseEnabled Whether the endpoint can release permits by force.
  * @param anonymousWriteEnabled Whether the endpoint does so over HTTP for requests without an authenticated user, too.
  */
-@ConfigurationProperties("semaphore.endpoint")
+@ConfigurationProperties("management.endpoint.semaphores")
 record SemaphoreEndpointProperties(
         @DefaultValue("true") boolean pageEnabled,
         @DefaultValue("false") boolean setCapacityEnabled,

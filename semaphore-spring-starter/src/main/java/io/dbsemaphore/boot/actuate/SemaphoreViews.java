@@ -1,6 +1,5 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
@@ -35,28 +34,22 @@ record SemaphoreViews(SemaphoreAdmin admin) {
     /** A year below what MySQL can store, since drivers convert to other time zones and round. */
     private static final Instant LAST = Instant.parse("9999-01-01T00:00:00Z");
 
-    /** All semaphores. */
-    Map<String, Object> semaphores() {
-        return Map.of("semaphores", objects(admin.list()));
-    }
-
-    /** A semaphore, all its holders and its whole history. */
-    Map<String, Object> semaphore(String name) {
-        return admin.find(name)
-                .map(status -> details(status, objects(admin.holders(name)), admin.capacityHistory(name)))
-                .orElseThrow(() -> noSemaphore(name));
+    /** The semaphores behind a name, with the time of the database, and whether there are more. */
+    Map<String, Object> semaphores(String containing, String after, int limit) {
+        Instant now = admin.now();
+        List<SemaphoreStatus> page = admin.list(containing, after, limit);
+        boolean truncated = page.size() == limit
+                && !admin.list(containing, page.get(limit - 1).name(), 1).isEmpty();
+        Map<String, Object> view = asOf(now, Map.of("semaphores", objects(page)));
+        view.put("truncated", truncated);
+        return view;
     }
 
     static ResponseStatusException noSemaphore(String name) {
         return new ResponseStatusException(
                 HttpStatus.NOT_FOUND,
-                "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
+                "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists them"
                         .formatted(name));
-    }
-
-    /** All semaphores, with the time of the database. */
-    Map<String, Object> overview() {
-        return asOf(admin.now(), semaphores());
     }
 
     /** All instances, with the time of the database. */
@@ -67,21 +60,12 @@ record SemaphoreViews(SemaphoreAdmin admin) {
     /** A semaphore, some of its holders and the end of its history, with the time of the database. */
     Map<String, Object> semaphore(String name, String containing, long after, int limit) {
         SemaphoreStatus status = admin.find(name).orElseThrow(() -> noSemaphore(name));
-        Instant now = admin.now();
-        Map<String, Object> details = details(
-                status, described(admin.holders(name, containing, after, limit)), admin.capacityHistory(name, HISTORY));
-        details.put("waiting", objects(admin.waiting(name)));
-        details.put("reclaims", objects(admin.reclaims(name, HISTORY)));
-        return asOf(now, details);
-    }
-
-    private static Map<String, Object> details(
-            SemaphoreStatus status, List<Map<String, Object>> holders, List<CapacityChange> history) {
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("semaphore", object(status));
-        details.put("holders", holders);
-        details.put("capacityHistory", objects(history));
-        return details;
+        Map<String, Object> view = asOf(admin.now(), Map.of("semaphore", object(status)));
+        view.put("holders", described(admin.holders(name, containing, after, limit)));
+        view.put("capacityHistory", objects(admin.capacityHistory(name, HISTORY)));
+        view.put("waiting", objects(admin.waiting(name)));
+        view.put("reclaims", objects(admin.reclaims(name, HISTORY)));
+        return view;
     }
 
     /** Adds the instance of the owner to each grant that no instance keeps alive: nothing else is known of the process of such a holder. */

@@ -1,5 +1,7 @@
 package io.dbsemaphore.boot.actuate;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreNotFoundException;
@@ -9,6 +11,7 @@ import java.security.Principal;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -67,77 +70,89 @@ public class SemaphoresEndpoint {
         this.properties = properties;
         if (access != Access.UNRESTRICTED && (properties.setCapacityEnabled() || properties.forceReleaseEnabled())) {
             log.warn(
-                    "semaphore.endpoint.set-capacity-enabled and semaphore.endpoint.force-release-enabled have no effect: the"
-                            + " access to the endpoint is {} (management.endpoint.semaphores.access or"
-                            + " management.endpoints.access). Set it to unrestricted, or remove them",
+                    "management.endpoint.semaphores.set-capacity-enabled and"
+                            + " management.endpoint.semaphores.force-release-enabled have no effect: the access to the endpoint is {}"
+                            + " (management.endpoint.semaphores.access or management.endpoints.access). Set it to unrestricted, or"
+                            + " remove them",
                     access);
         }
     }
 
     /**
-     * Shows a semaphore with its holders and its audit.
+     * Shows the semaphores in the order of their names, or one of them, as {@link #details} does. A name can be a query parameter
+     * since many servers and firewalls refuse paths with an encoded slash or percent sign.
      *
-     * @param name the name of the semaphore
-     * @return the details, or 404
-     */
-    @ReadOperation
-    public WebEndpointResponse<Object> semaphore(@Selector String name) {
-        return answer(() -> views.semaphore(name));
-    }
-
-    /**
-     * Shows all semaphores; with a name, one of them as {@link #semaphore} does; with a view, a bounded part of the data. The
-     * name is a query parameter since many servers and firewalls refuse paths with an encoded slash or percent sign.
-     *
-     * @param view {@code overview}, {@code semaphore}, {@code requests} or {@code instances}
-     * @param name the name of a semaphore; for the views {@code semaphore} and {@code requests}
-     * @param containing a part of the owner or external id of the holders; for the view {@code semaphore}
-     * @param after the fencing token of the last holder of the previous page; for the view {@code semaphore}
-     * @param until the end of the period, by default now; for the view {@code requests}
-     * @param period the length of the period, by default an hour; for the view {@code requests}
-     * @param limit the maximum number of holders or requests
+     * @param name the name of a semaphore, or null to list them
+     * @param containing a part of their names, or of the owner or external id of the holders of the one
+     * @param after the name of the last semaphore of the previous page, or the fencing token of the last holder
+     * @param limit the maximum number of semaphores, by default 1,000, or of holders, by default 100
      * @return the view, or 400 or 404
      */
     @ReadOperation
     public WebEndpointResponse<Object> semaphores(
-            @Nullable String view,
+            @Nullable String name, @Nullable String containing, @Nullable String after, @Nullable String limit) {
+        return name == null
+                ? answer(() -> views.semaphores(
+                        requireNonNullElse(containing, ""), requireNonNullElse(after, ""), limit(limit, 1000)))
+                : details(new String[0], name, containing, after, null, null, limit);
+    }
+
+    /**
+     * Shows what the path names: a semaphore with its holders and its audit, the requests that held its permits in a period, or the
+     * instances.
+     *
+     * @param path the name of a semaphore, whose slashes divide it; optionally followed by {@code requests}; or {@code instances}
+     * @param name the name of the semaphore, if it is not in the path
+     * @param containing a part of the owner or external id of the holders
+     * @param after the fencing token of the last holder of the previous page
+     * @param until the end of the period, by default now
+     * @param period the length of the period, by default an hour
+     * @param limit the maximum number of holders, by default 100, or of requests, by default 500
+     * @return the view, or 400 or 404
+     */
+    @ReadOperation
+    public WebEndpointResponse<Object> details(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
             @Nullable String name,
             @Nullable String containing,
             @Nullable String after,
             @Nullable String until,
             @Nullable String period,
             @Nullable String limit) {
-        if (view == null) {
-            return name == null ? answer(views::semaphores) : semaphore(name);
-        }
-        return answer(() -> switch (view) {
-            case "overview" -> views.overview();
-            case "semaphore" ->
-                views.semaphore(
-                        required(name),
-                        containing == null ? "" : containing,
-                        parsed("after", after, Long::valueOf, "0", 0L),
-                        parsed("limit", limit, Integer::valueOf, "100", 100));
-            case "requests" ->
-                views.requests(
-                        required(name),
-                        until == null
-                                ? null
-                                : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", Instant.EPOCH),
-                        parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
-                        parsed("limit", limit, Integer::valueOf, "100", 500));
-            case "instances" -> views.instances();
-            default ->
+        boolean ofRequests = path.length > (name == null ? 1 : 0) && path[path.length - 1].equals("requests");
+        String inPath = name(path, ofRequests ? path.length - 1 : path.length);
+        return answer(() -> {
+            if (name == null && !ofRequests && inPath.equals("instances")) {
+                return views.instances();
+            }
+            if (name != null && !inPath.isEmpty()) {
                 throw new IllegalArgumentException(
-                        "There is no view '%s'. Views are overview, semaphore, requests and instances".formatted(view));
+                        "The path names the semaphore '%s', and the parameter 'name' another: '%s'. Leave out one of them"
+                                .formatted(inPath, name));
+            }
+            return ofRequests
+                    ? views.requests(
+                            requireNonNullElse(name, inPath),
+                            until == null
+                                    ? null
+                                    : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", Instant.EPOCH),
+                            parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
+                            limit(limit, 500))
+                    : views.semaphore(
+                            requireNonNullElse(name, inPath),
+                            requireNonNullElse(containing, ""),
+                            parsed("after", after, Long::valueOf, "0", 0L),
+                            limit(limit, 100));
         });
     }
 
-    private static String required(@Nullable String name) {
-        if (name == null) {
-            throw new IllegalArgumentException("The parameter 'name' is missing");
-        }
-        return name;
+    /** The name that the first parts of a path spell. */
+    private static String name(String[] path, int length) {
+        return String.join("/", List.of(path).subList(0, length));
+    }
+
+    private static int limit(@Nullable String value, int fallback) {
+        return parsed("limit", value, Integer::valueOf, "100", fallback);
     }
 
     /** The value of a parameter, which arrives as text. An invalid one is refused with its name and an example. */
@@ -168,7 +183,7 @@ public class SemaphoresEndpoint {
             @Nullable String reason) {
         return name == null
                 ? missing("name", "{\"name\": \"backup\", \"capacity\": 5, \"reason\": \"why\"}")
-                : setCapacity(securityContext, name, capacity, reason);
+                : setCapacity(securityContext, new String[] {name}, capacity, reason);
     }
 
     /**
@@ -189,14 +204,14 @@ public class SemaphoresEndpoint {
         if (name == null || externalId == null) {
             return missing(name == null ? "name" : "externalId", "?name=backup&externalId=…&reason=why");
         }
-        return forceRelease(securityContext, name, externalId, reason);
+        return forceRelease(securityContext, new String[] {name, externalId}, reason);
     }
 
     /**
      * Changes the capacity of a semaphore, for all instances.
      *
      * @param securityContext the principal, for the audit
-     * @param name the name of the semaphore
+     * @param path the name of the semaphore, whose slashes divide it
      * @param capacity the new capacity, at least 0; a string, so that an invalid number is answered with an explanation
      * @param reason the reason, for the audit
      * @return the changed semaphore, or 400, 403 or 404
@@ -204,12 +219,15 @@ public class SemaphoresEndpoint {
     @WriteOperation
     public WebEndpointResponse<Object> setCapacity(
             SecurityContext securityContext,
-            @Selector String name,
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
             @Nullable String capacity,
             @Nullable String reason) {
+        String name = name(path, path.length);
         return answer(() -> {
             requirePermitted(
-                    securityContext, properties.setCapacityEnabled(), "semaphore.endpoint.set-capacity-enabled");
+                    securityContext,
+                    properties.setCapacityEnabled(),
+                    "management.endpoint.semaphores.set-capacity-enabled");
             admin.setCapacity(name, number(capacity), operator(securityContext), reasonOrNone(reason));
             return admin.find(name).map(SemaphoreViews::object).orElseThrow(() -> SemaphoreViews.noSemaphore(name));
         });
@@ -219,20 +237,25 @@ public class SemaphoresEndpoint {
      * Releases all permits of a request by force, including those of other semaphores.
      *
      * @param securityContext the principal, for the audit
-     * @param name the name of a semaphore that the request holds permits of
-     * @param externalId the external id of the request
+     * @param path the name of a semaphore that the request holds permits of, whose slashes divide it, and the external id of the request
      * @param reason the reason, for the audit
      * @return the outcome, or 400, 403, 404 or 409
      */
     @DeleteOperation
     public WebEndpointResponse<Object> forceRelease(
             SecurityContext securityContext,
-            @Selector String name,
-            @Selector String externalId,
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
             @Nullable String reason) {
+        if (path.length < 2) {
+            return missing("externalId", "/backup/…?reason=why");
+        }
+        String name = name(path, path.length - 1);
+        String externalId = path[path.length - 1];
         return answer(() -> {
             requirePermitted(
-                    securityContext, properties.forceReleaseEnabled(), "semaphore.endpoint.force-release-enabled");
+                    securityContext,
+                    properties.forceReleaseEnabled(),
+                    "management.endpoint.semaphores.force-release-enabled");
             SemaphoreName.requireValidKey("external id", externalId);
             if (admin.holders(name).stream()
                     .noneMatch(holder -> holder.externalId().equals(externalId))) {
@@ -279,8 +302,8 @@ public class SemaphoresEndpoint {
             throw new ResponseStatusException(
                     HttpStatus.FORBIDDEN,
                     "Nothing was changed: the request has no authenticated user. Sign in. In an application"
-                            + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
-                            + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
+                            + " without a login, set management.endpoint.semaphores.anonymous-write-enabled=true only where nobody else"
+                            + " reaches the endpoint: neither other hosts nor a browser that also opens pages of other sites.");
         }
     }
 

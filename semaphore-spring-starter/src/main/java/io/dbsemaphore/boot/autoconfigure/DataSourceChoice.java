@@ -25,14 +25,17 @@ final class DataSourceChoice {
     private DataSourceChoice() {}
 
     /**
-     * Returns the bean with this name, or the only or primary one if no name is configured.
+     * Returns the bean with this name; if no name is configured, the one with {@link SemaphoreDataSource}, or the only or primary one.
      *
-     * @throws SemaphoreConfigurationException if there is no such bean, none is primary, or it does not stand for a
-     *     single database
+     * @throws SemaphoreConfigurationException if there is no such bean, several are annotated, none is primary, or it does not stand
+     *     for a single database
      */
-    static DataSource byName(
-            @Nullable String name, ListableBeanFactory beanFactory, ObjectProvider<DataSource> dataSources) {
-        DataSource dataSource = name == null ? onlyOrPrimary(beanFactory, dataSources) : named(name, beanFactory);
+    static DataSource of(
+            @Nullable String name,
+            ListableBeanFactory beanFactory,
+            ObjectProvider<DataSource> annotated,
+            ObjectProvider<DataSource> all) {
+        DataSource dataSource = name == null ? annotatedOrOnly(beanFactory, annotated, all) : named(name, beanFactory);
         AbstractRoutingDataSource routing = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);
         if (routing != null) {
             throw new SemaphoreConfigurationException(
@@ -42,8 +45,8 @@ final class DataSourceChoice {
                                     name == null ? "of the application" : "'" + name + "'",
                                     routing.getClass().getName()),
                     """
-                    Set %s to the name of a DataSource bean for a single database, such as one of its targets. \
-                    DataSource beans: %s.""".formatted(PROPERTY, candidates(beanFactory)));
+                    Set %s to the name of a DataSource bean for a single database, such as one of its targets, or annotate that with \
+                    @SemaphoreDataSource. DataSource beans: %s.""".formatted(PROPERTY, candidates(beanFactory)));
         }
         return dataSource;
     }
@@ -61,15 +64,24 @@ final class DataSourceChoice {
         return beanFactory.getBean(name, DataSource.class);
     }
 
-    private static DataSource onlyOrPrimary(ListableBeanFactory beanFactory, ObjectProvider<DataSource> dataSources) {
-        DataSource dataSource = dataSources.getIfUnique();
+    private static DataSource annotatedOrOnly(
+            ListableBeanFactory beanFactory, ObjectProvider<DataSource> annotated, ObjectProvider<DataSource> all) {
+        boolean isAnnotated = annotated.stream().findAny().isPresent();
+        DataSource dataSource = isAnnotated ? annotated.getIfUnique() : all.getIfUnique();
         if (dataSource == null) {
             throw new SemaphoreConfigurationException(
-                    """
-                    The semaphores need a single DataSource, but there are several and none of them is primary: %s.""".formatted(candidates(beanFactory)),
-                    "Set %s to the name of one of them, or make one of them @Primary.".formatted(PROPERTY));
+                    "The semaphores need a single DataSource, but there are several%s and none of them is primary: %s."
+                            .formatted(isAnnotated ? " with @SemaphoreDataSource" : "", candidates(beanFactory)),
+                    "Annotate a single one with @SemaphoreDataSource, set %s to its name, or make it @Primary."
+                            .formatted(PROPERTY));
         }
         return dataSource;
+    }
+
+    /** Whether a DataSource bean has {@link SemaphoreDataSource}. Creates none. */
+    static boolean hasAnnotated(ListableBeanFactory beanFactory) {
+        return Stream.of(beanFactory.getBeanNamesForType(DataSource.class, true, false))
+                .anyMatch(name -> beanFactory.findAnnotationOnBean(name, SemaphoreDataSource.class, false) != null);
     }
 
     private static String candidates(ListableBeanFactory beanFactory) {
@@ -90,10 +102,10 @@ final class DataSourceChoice {
         Integer max = pool == null ? null : pool.getMax();
         if (max != null && max >= 0 && max <= maxConnections) {
             log.warn(
-                    "The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.max-connections"
+                    "The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.jdbc.max-connections"
                             + " allows the library to use {} of them: under load none may be left for the application,"
                             + " and an acquire within a transaction may block itself. Raise"
-                            + " spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections",
+                            + " spring.datasource.hikari.maximum-pool-size, or lower semaphore.jdbc.max-connections",
                     max,
                     maxConnections);
         }

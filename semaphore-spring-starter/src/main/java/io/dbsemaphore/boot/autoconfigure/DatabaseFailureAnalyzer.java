@@ -59,7 +59,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                 - Stay with the script: remove the include of db/dbsemaphore/changelog.xml, or semaphore.liquibase.enabled
                 - Let Liquibase take over: bring the tables up to date with the script of this version, record the change sets once as \
             executed with "liquibase changelog-sync" on a changelog that includes db/dbsemaphore/changelog.xml only, and set \
-            semaphore.initialize-schema=never""";
+            semaphore.jdbc.initialize-schema=never""";
 
     private static final String CHANGELOG_TABLE = "DATABASECHANGELOG";
 
@@ -77,15 +77,15 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
             transaction. Do one of these:
 
                 - Raise spring.datasource.hikari.maximum-pool-size: above the number of transactions that acquire at \
-            the same time, plus semaphore.max-connections
+            the same time, plus semaphore.jdbc.max-connections
 
                 - Acquire before the transaction begins, as @WithPermits does on a @Transactional method""";
 
     private static final String OTHER_DATABASE = """
 
 
-            If the semaphores are in a database other than that of the primary DataSource, set semaphore.datasource to the \
-            name of its DataSource bean.""";
+            If the semaphores are in a database other than that of the primary DataSource, annotate its DataSource bean with \
+            @SemaphoreDataSource, or set semaphore.datasource to the name of the bean.""";
 
     private static final String DISABLE = " To start without semaphores: semaphore.enabled=false";
 
@@ -144,7 +144,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
         return new FailureAnalysis(
                 "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
                         .formatted(table, String.valueOf(error.getMessage()).strip()),
-                "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
+                "If the SQL script of the library has made it (semaphore.jdbc.initialize-schema, Flyway, or by hand): "
                         + MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
                         + new SemaphoreTableMismatchException(table, List.of(), true, error).action(),
                 cause);

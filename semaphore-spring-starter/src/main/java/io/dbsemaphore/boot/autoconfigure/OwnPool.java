@@ -21,7 +21,7 @@ import org.springframework.util.ClassUtils;
  */
 record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
 
-    /** The connections that the library uses beside those of semaphore.max-connections, such as the one for notifications. */
+    /** The connections that the library uses beside those of semaphore.jdbc.max-connections, such as the one for notifications. */
     private static final int BESIDE_THE_BATCHES = 2;
 
     /** @throws SemaphoreConfigurationException if there are properties of a pool, and no URL */
@@ -96,7 +96,7 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
      * @param password Password of the connections of 'semaphore.datasource.url'.
      * @param driverClassName Class of the JDBC driver. Default is that of the URL.
      * @param hikari Settings of the pool of 'semaphore.datasource.url', the same as below 'spring.datasource.hikari'. The maximum pool
-     *     size is 'semaphore.max-connections' + 2, and the minimum idle 1, by default.
+     *     size is 'semaphore.jdbc.max-connections' + 2, and the minimum idle 1, by default.
      */
     @ConfigurationProperties("semaphore.datasource")
     record Properties(

@@ -15,6 +15,7 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,7 @@ import org.springframework.util.StringUtils;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
 @Conditional({OnEnabled.class, SemaphoreAutoConfiguration.OnDataSource.class})
 @EnableConfigurationProperties({SemaphoreProperties.class, OwnPool.Properties.class})
-@Import(AdviceConfiguration.class)
+@Import({AdviceConfiguration.class, RenamedProperties.class})
 public final class SemaphoreAutoConfiguration {
 
     /** Not lazy: it acts when all beans have been created. Before the engine: its condition is about another one. */
@@ -80,6 +81,7 @@ public final class SemaphoreAutoConfiguration {
             SemaphoreProperties properties,
             SemaphoreSettings settings,
             DeclaredSemaphores declaredSemaphores,
+            @SemaphoreDataSource ObjectProvider<DataSource> annotatedDataSources,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<OwnPool> ownPool,
             ListenerBeans listenerBeans,
@@ -88,14 +90,15 @@ public final class SemaphoreAutoConfiguration {
         OwnPool own = ownPool.getIfAvailable();
         DataSource dataSource = own != null
                 ? own.dataSource()
-                : DataSourceChoice.byName(properties.datasource(), context.getBeanFactory(), dataSources);
+                : DataSourceChoice.of(
+                        properties.datasource(), context.getBeanFactory(), annotatedDataSources, dataSources);
         boolean roomBesideTheApplication = own != null
                 || DataSourceChoice.hasRoomBesideTheApplication(
                         dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), context);
         }
-        Duration schemaWait = TableInitializer.timeToWait(properties.schemaWait(), context);
+        Duration schemaWait = TableInitializer.timeToWait(properties.jdbc().schemaWait(), context);
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 settings,
@@ -103,7 +106,8 @@ public final class SemaphoreAutoConfiguration {
                 () -> listenerBeans.ownerLiveness,
                 () -> listenerBeans.capacityProviders,
                 schemaWait.isZero()
-                        ? script -> TableInitializer.run(script, properties.initializeSchema())
+                        ? script ->
+                                TableInitializer.run(script, properties.jdbc().initializeSchema())
                         : script -> {},
                 schemaWait,
                 declaredSemaphores::open);
@@ -223,7 +227,10 @@ public final class SemaphoreAutoConfiguration {
         return new SemaphoreLifecycle(engine, declaredSemaphores, context);
     }
 
-    /** Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off. */
+    /**
+     * Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off, and if the annotated
+     * one is no candidate for anything else.
+     */
     static final class OnDataSource extends AnyNestedCondition {
 
         OnDataSource() {
@@ -233,12 +240,13 @@ public final class SemaphoreAutoConfiguration {
         @ConditionalOnBean(DataSource.class)
         static final class Present {}
 
-        @Conditional(Named.class)
-        static final class Named implements Condition {
+        @Conditional(NamedOrAnnotated.class)
+        static final class NamedOrAnnotated implements Condition {
 
             @Override
             public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-                return StringUtils.hasText(context.getEnvironment().getProperty("semaphore.datasource"));
+                return StringUtils.hasText(context.getEnvironment().getProperty("semaphore.datasource"))
+                        || DataSourceChoice.hasAnnotated(Objects.requireNonNull(context.getBeanFactory()));
             }
         }
 

@@ -10,9 +10,11 @@ import org.springframework.context.annotation.Import;
 
 /**
  * Auto-configuration for an application whose permits no database counts. With {@code semaphore.enabled=false} all permits are
- * granted. Without a database for the semaphores, a bean with {@link io.dbsemaphore.annotation.WithPermits} does not start.
+ * granted. Without a database for the semaphores, a bean with {@link io.dbsemaphore.annotation.WithPermits} does not start. In any case,
+ * a property under a former name keeps the application from starting.
  */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
+@Import(RenamedProperties.class)
 public final class SemaphoreFallbackAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)

@@ -35,11 +35,7 @@ import org.springframework.util.StringUtils;
  *     of the pattern in the same way, unless their capacity was set by hand.
  * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of the semaphores
  *     that it creates, and optionally a 'reuse' time. If several match, the longest counts. A name that none matches is an error.
- * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory
- *     database only, 'always' or 'never'. It looks for them after everything that initializes the application's database, and never if a
- *     changelog of the application runs in the background or 'semaphore.schema-wait' is set.
- * @param schemaWait How long the start waits for something else to create tables that are missing or lack columns, at least 0. Unless it
- *     is 0, the library creates none. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
+ * @param jdbc How the tables are created.
  * @param aop How @WithPermits methods are guarded.
  * @param liquibase Whether the library creates its tables itself, by Liquibase.
  */
@@ -50,8 +46,7 @@ record SemaphoreProperties(
         @DefaultValue Map<String, Declared> semaphores,
         @DefaultValue("keep") CapacityAtStart capacityAtStart,
         @DefaultValue Map<String, Declared> patterns,
-        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-        @Nullable Duration schemaWait,
+        @DefaultValue Jdbc jdbc,
         @DefaultValue Aop aop,
         @DefaultValue Liquibase liquibase) {
 
@@ -77,11 +72,6 @@ record SemaphoreProperties(
         semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
         semaphores.forEach(SemaphoreProperties::requireValid);
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
-        if (schemaWait != null && schemaWait.isNegative()) {
-            throw new IllegalArgumentException(
-                    "semaphore.schema-wait must be at least PT0S, but is %s: to not wait use zero"
-                            .formatted(schemaWait));
-        }
     }
 
     /**
@@ -146,11 +136,11 @@ record SemaphoreProperties(
      *
      * @param capacity How many permits may be held at once, at least 0 (paused). Required.
      * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in. Default is
-     *     semaphore.fair.
+     *     semaphore.defaults.fair.
      * @param waitTime How long an acquire waits for permits unless its request says otherwise. An acquire of several semaphores waits for
-     *     the longest of their times. Default is 0: it does not wait.
+     *     the longest of their times. Default is semaphore.defaults.wait-time.
      * @param maxHold Longest time that a grant is kept alive, at least 1s, unless its request says otherwise. For a grant of several
-     *     semaphores, the shortest of their times. Default is semaphore.max-hold.
+     *     semaphores, the shortest of their times. Default is semaphore.defaults.max-hold.
      * @param reuse How long permits that callers of this instance have released are kept for its next callers, without transactions.
      *     Between 10ms and 10s. If absent or zero, each release is written to the database.
      */
@@ -166,6 +156,28 @@ record SemaphoreProperties(
 
         boolean hasCapacity() {
             return capacity != Integer.MIN_VALUE;
+        }
+    }
+
+    /**
+     * How the tables are created.
+     *
+     * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory
+     *     database only, 'always' or 'never'. It looks for them after everything that initializes the application's database, and never if
+     *     a changelog of the application runs in the background or 'semaphore.jdbc.schema-wait' is set.
+     * @param schemaWait How long the start waits for something else to create tables that are missing or lack columns, at least 0. Unless
+     *     it is 0, the library creates none. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
+     */
+    record Jdbc(
+            @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+            @Nullable Duration schemaWait) {
+
+        Jdbc {
+            if (schemaWait != null && schemaWait.isNegative()) {
+                throw new IllegalArgumentException(
+                        "semaphore.jdbc.schema-wait must be at least PT0S, but is %s: to not wait use zero"
+                                .formatted(schemaWait));
+            }
         }
     }
 

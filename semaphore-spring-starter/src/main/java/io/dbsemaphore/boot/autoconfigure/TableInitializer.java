@@ -23,7 +23,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.initialize-schema} allows it.
+ * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.jdbc.initialize-schema} allows it.
  * It is not a bean, so that it runs after everything that initializes the application's database, which may create the tables
  * as well.
  *
@@ -70,7 +70,9 @@ final class TableInitializer {
                         new ResourceDatabasePopulator(new ByteArrayResource(sql, script.location()));
                 populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
                 populator.execute(script.dataSource());
-                log.info("Created the tables of the semaphores by {} (semaphore.initialize-schema)", script.location());
+                log.info(
+                        "Created the tables of the semaphores by {} (semaphore.jdbc.initialize-schema)",
+                        script.location());
                 return;
             } catch (DataAccessException failure) {
                 if (System.nanoTime() - begin > MAX_TIME.toNanos()
@@ -104,7 +106,7 @@ final class TableInitializer {
     private static SemaphoreConfigurationException notCreated(
             DataAccessException failure, SchemaScript script, DatabaseInitializationMode mode) {
         SemaphoreConfigurationException explained = new SemaphoreConfigurationException(
-                "The tables of the semaphores cannot be created by %s (semaphore.initialize-schema=%s). The database reports: %s."
+                "The tables of the semaphores cannot be created by %s (semaphore.jdbc.initialize-schema=%s). The database reports: %s."
                         .formatted(
                                 script.location(),
                                 mode.name().toLowerCase(Locale.ROOT),
@@ -112,7 +114,7 @@ final class TableInitializer {
                                         .map(Throwable::getMessage)
                                         .orElse(failure.getMessage())),
                 "Grant the user the privileges for the script, such as CREATE, ALTER, INDEX and REFERENCES, or let a migration create"
-                        + " the tables and set semaphore.initialize-schema=never.");
+                        + " the tables and set semaphore.jdbc.initialize-schema=never.");
         explained.initCause(failure);
         return explained;
     }

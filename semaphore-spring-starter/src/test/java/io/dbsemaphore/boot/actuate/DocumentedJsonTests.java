@@ -37,10 +37,10 @@ class DocumentedJsonTests {
     private static final long ID = Long.MAX_VALUE;
 
     @ParameterizedTest
-    @ValueSource(strings = {"overview", "semaphore", "requests", "instances"})
-    void listsTheFields(String view) throws IOException {
+    @ValueSource(strings = {"", "/backup", "/backup/requests", "/instances"})
+    void listsTheFields(String path) throws IOException {
         String section = Files.readString(DOCUMENT)
-                .split("\n### `" + view + "`\n", -1)[1]
+                .split(Pattern.quote("\n### `/actuator/semaphores" + path.replace("backup", "{name}") + "`\n"), -1)[1]
                 .split("\n### ", -1)[0];
 
         List<String> documented = Pattern.compile("^\\| `([^`]+)` \\| (\\w+) \\|", Pattern.MULTILINE)
@@ -49,9 +49,11 @@ class DocumentedJsonTests {
                 .map(row -> row.group(1) + " " + row.group(2))
                 .toList();
 
-        Object shown = new SemaphoresEndpoint(
-                        everything(), new SemaphoreEndpointProperties(true, false, false, false), Access.UNRESTRICTED)
-                .semaphores(view, "backup", null, null, null, null, null)
+        SemaphoresEndpoint endpoint = new SemaphoresEndpoint(
+                everything(), new SemaphoreEndpointProperties(true, false, false, false), Access.UNRESTRICTED);
+        Object shown = (path.isEmpty()
+                        ? endpoint.semaphores(null, null, null, null)
+                        : endpoint.details(path.substring(1).split("/", -1), null, null, null, null, null, null))
                 .getBody();
         assertThat(documented)
                 .isEqualTo(fields("", (Map<?, ?>) shown).distinct().toList());

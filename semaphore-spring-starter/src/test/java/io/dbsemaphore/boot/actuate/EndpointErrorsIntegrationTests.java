@@ -33,9 +33,9 @@ class EndpointErrorsIntegrationTests {
                 database,
                 Principals.class,
                 "management.endpoints.web.exposure.include=semaphores",
-                "semaphore.lock-wait-timeout=1s",
-                "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true");
+                "semaphore.jdbc.lock-wait-timeout=1s",
+                "management.endpoint.semaphores.set-capacity-enabled=true",
+                "management.endpoint.semaphores.force-release-enabled=true");
     }
 
     @AfterAll
@@ -56,13 +56,13 @@ class EndpointErrorsIntegrationTests {
                 "noon"
             })
     void refusesAnEndThatNoDatabaseKnows(String until) {
-        get(host, "?view=requests&name=orders&until=" + encoded(until)).assertProblem(400, "The parameter 'until'");
+        get(host, "/orders/requests?until=" + encoded(until)).assertProblem(400, "The parameter 'until'");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"1970-01-01T00:00:00Z", "9999-01-01T00:00:00Z"})
     void findsNothingAtTheEndsOfTime(String until) {
-        Answer answer = get(host, "?view=requests&name=orders&period=366d&until=" + until);
+        Answer answer = get(host, "/orders/requests?period=366d&until=" + until);
 
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         answer.json().extractingPath("$.to").isEqualTo(until);
@@ -71,8 +71,9 @@ class EndpointErrorsIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {"%00", "a%0Ab", "%7F", "%C2%85"})
     void refusesToSearchForControlCharacters(String containing) {
-        get(host, "?view=semaphore&name=orders&containing=" + containing)
-                .assertProblem(400, "containing must have no control characters");
+        get(host, "/orders?containing=" + containing).assertProblem(400, "containing must have no control characters");
+        get(host, "?containing=" + containing).assertProblem(400, "containing must have no control characters");
+        get(host, "?after=" + containing).assertProblem(400, "afterName must have no control characters");
     }
 
     @ParameterizedTest
@@ -117,6 +118,7 @@ class EndpointErrorsIntegrationTests {
         delete(host, "?name=orders", null).assertProblem(400, "The parameter 'externalId' is missing");
         delete(host, "?externalId=4711", null).assertProblem(400, "The parameter 'name' is missing");
         delete(host, "", null).assertProblem(400, "The parameter 'name' is missing");
+        delete(host, "/orders", null).assertProblem(400, "The parameter 'externalId' is missing");
     }
 
     /** Only the operator can know that it is a transaction of the application that has to end. */

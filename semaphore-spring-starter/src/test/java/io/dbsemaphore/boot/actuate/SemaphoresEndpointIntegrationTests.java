@@ -43,8 +43,8 @@ class SemaphoresEndpointIntegrationTests {
                 database,
                 Principals.class,
                 EXPOSED,
-                "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true");
+                "management.endpoint.semaphores.set-capacity-enabled=true",
+                "management.endpoint.semaphores.force-release-enabled=true");
     }
 
     @AfterAll
@@ -66,6 +66,39 @@ class SemaphoresEndpointIntegrationTests {
             answer.json()
                     .extractingPath("$.semaphores[?(@.name=='orders')].capacity")
                     .isEqualTo(List.of(1));
+        }
+    }
+
+    @Test
+    void listsAPageOfTheSemaphores() {
+        IntStream.range(0, 5).forEach(i -> readOnly.admin().create("Page-" + i, i));
+
+        Answer first = get(readOnly, "?containing=page-&limit=2");
+        Answer second = get(readOnly, "?containing=page-&limit=2&after=Page-1");
+        Answer last = get(readOnly, "?containing=page-&limit=2&after=Page-2");
+
+        first.json().extractingPath("$.semaphores[*].name").isEqualTo(List.of("Page-0", "Page-1"));
+        first.json().extractingPath("$.truncated").isEqualTo(true);
+        second.json().extractingPath("$.semaphores[*].name").isEqualTo(List.of("Page-2", "Page-3"));
+        second.json().extractingPath("$.truncated").isEqualTo(true);
+        last.json().extractingPath("$.semaphores[*].name").isEqualTo(List.of("Page-3", "Page-4"));
+        last.json().extractingPath("$.truncated").isEqualTo(false);
+        get(readOnly, "?limit=10001").assertProblem(400, "The limit must be between 1 and 10000: 10001");
+    }
+
+    @Test
+    void listsAThousandSemaphoresUnlessItIsAskedForMore() {
+        try (TestDatabase.Schema many = TestDatabase.create();
+                OrdersHost host = OrdersHost.web(many, EXPOSED)) {
+            IntStream.range(0, 1000).forEach(i -> host.admin().create("n-" + i, 1));
+
+            get(host, "").json().extractingPath("$.semaphores.length()").isEqualTo(1000);
+            get(host, "").json().extractingPath("$.truncated").isEqualTo(true);
+            get(host, "?limit=1001")
+                    .json()
+                    .extractingPath("$.semaphores.length()")
+                    .isEqualTo(1001);
+            get(host, "?limit=1001").json().extractingPath("$.truncated").isEqualTo(false);
         }
     }
 
@@ -110,7 +143,7 @@ class SemaphoresEndpointIntegrationTests {
                 database,
                 EXPOSED,
                 "management.endpoint.semaphores.access=" + access,
-                "semaphore.endpoint.set-capacity-enabled=true")) {
+                "management.endpoint.semaphores.set-capacity-enabled=true")) {
             assertThat(get(host, "/orders").status()).isEqualTo(reading);
             assertThat(post(host, "/orders", "{\"capacity\": 9}", null).status())
                     .isEqualTo(writing);
@@ -134,7 +167,7 @@ class SemaphoresEndpointIntegrationTests {
     void refusesToSetACapacityByDefault() {
         Answer answer = post(readOnly, "/orders", "{\"capacity\": 9, \"reason\": \"noon\"}", null);
 
-        answer.assertProblem(403, "semaphore.endpoint.set-capacity-enabled=true");
+        answer.assertProblem(403, "management.endpoint.semaphores.set-capacity-enabled=true");
         assertThat(readOnly.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
     }
 
@@ -143,7 +176,7 @@ class SemaphoresEndpointIntegrationTests {
         try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("orders"))) {
             Answer answer = delete(readOnly, "/orders/" + grant.externalId() + "?reason=stuck", null);
 
-            answer.assertProblem(403, "semaphore.endpoint.force-release-enabled=true");
+            answer.assertProblem(403, "management.endpoint.semaphores.force-release-enabled=true");
             assertThat(readOnly.admin().holders("orders")).hasSize(1);
         }
     }

@@ -61,7 +61,7 @@ class ChangelogOnScriptIntegrationTests {
     }
 
     private void makeTablesByScript() {
-        start("semaphore.initialize-schema=always", "spring.liquibase.enabled=false");
+        start("semaphore.jdbc.initialize-schema=always", "spring.liquibase.enabled=false");
     }
 
     private void start(String... properties) {
@@ -102,6 +102,6 @@ class ChangelogOnScriptIntegrationTests {
     @Test
     void findsNothingToDoAgainWhereItMadeTheTables() {
         start(INCLUDED);
-        start(INCLUDED, "semaphore.initialize-schema=always");
+        start(INCLUDED, "semaphore.jdbc.initialize-schema=always");
     }
 }

@@ -28,7 +28,7 @@ class ConfiguredDefaultsTests {
                     "semaphore.semaphores.configured.capacity=1",
                     "semaphore.semaphores.configured.wait-time=300ms",
                     "semaphore.semaphores.configured.max-hold=50s",
-                    "semaphore.max-hold=60s");
+                    "semaphore.defaults.max-hold=60s");
 
     @Test
     void requestsWithoutAWaitTimeWaitAsConfigured() {
@@ -61,6 +61,21 @@ class ConfiguredDefaultsTests {
 
             assertThat(waiting).succeedsWithin(Duration.ofSeconds(10));
             waiting.join().release();
+        });
+    }
+
+    @Test
+    void semaphoresWithoutAWaitTimeHaveThatOfAll() {
+        host.withPropertyValues("semaphore.defaults.wait-time=200ms").run(context -> {
+            SemaphoreOperations semaphores = context.getBean(SemaphoreOperations.class);
+            try (PermitGrant held = semaphores.acquire(AcquireRequest.of("plain"));
+                    PermitGrant other = semaphores.acquire(CONFIGURED)) {
+                assertThat(refusal(semaphores, AcquireRequest.of("plain")))
+                        .hasMessageContaining("acquired within PT0.2S");
+                assertThat(refusal(semaphores, CONFIGURED)).hasMessageContaining("acquired within PT0.3S");
+                assertThat(refusal(semaphores, AcquireRequest.of("plain").withWaitTime(Duration.ZERO)))
+                        .hasMessageNotContaining("within");
+            }
         });
     }
 

@@ -43,6 +43,52 @@ class DataSourceChoiceTests {
     }
 
     @Test
+    void takesTheAnnotatedOneOfSeveral() {
+        host.withUserConfiguration(Annotated.class).run(context -> assertHasTables(context, "billing", "orders"));
+    }
+
+    @Test
+    void takesTheAnnotatedOneOfAParentContext() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(Annotated.class)
+                .run(parent -> Hosts.bare()
+                        .withParent(parent)
+                        .withPropertyValues("semaphore.liquibase.enabled=true")
+                        .run(context -> {
+                            assertThat(context).hasNotFailed();
+                            assertHasTables(parent, "billing", "orders");
+                        }));
+    }
+
+    @Test
+    void takesTheAnnotatedOneThatIsNoCandidateForAnythingElse() {
+        Hosts.bare()
+                .withUserConfiguration(AnnotatedNoCandidate.class)
+                .withPropertyValues("semaphore.liquibase.enabled=true")
+                .run(context -> {
+                    assertThat(context).hasNotFailed().hasSingleBean(SemaphoreEngine.class);
+                    assertThat(tables(context, "hidden")).isEqualTo(1);
+                });
+    }
+
+    @Test
+    void takesTheOneThatIsNamedBeforeTheAnnotatedOne() {
+        host.withUserConfiguration(Annotated.class)
+                .withPropertyValues("semaphore.datasource=orders")
+                .run(context -> assertHasTables(context, "orders", "billing"));
+    }
+
+    @Test
+    void refusesTwoAnnotatedOnes() {
+        Hosts.bare()
+                .withUserConfiguration(TwoAnnotated.class)
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining(
+                                "several with @SemaphoreDataSource and none of them is primary: billing, orders")
+                        .hasNoCause());
+    }
+
+    @Test
     void takesTheOnlyCandidate() {
         host.withUserConfiguration(OneCandidate.class).run(context -> assertHasTables(context, "orders", "billing"));
     }
@@ -156,6 +202,48 @@ class DataSourceChoiceTests {
 
         @Bean(defaultCandidate = false)
         DataSource billing() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Annotated {
+
+        @Bean
+        @Primary
+        DataSource orders() {
+            return database();
+        }
+
+        @Bean
+        @SemaphoreDataSource
+        DataSource billing() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoAnnotated {
+
+        @Bean
+        @SemaphoreDataSource
+        DataSource orders() {
+            return database();
+        }
+
+        @Bean
+        @SemaphoreDataSource
+        DataSource billing() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class AnnotatedNoCandidate {
+
+        @Bean(defaultCandidate = false)
+        @SemaphoreDataSource
+        DataSource hidden() {
             return database();
         }
     }

@@ -39,7 +39,9 @@ class FailureAnalysisTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains("there are several and none of them is primary: billing, orders.")
-                .contains("Set semaphore.datasource to the name of one of them, or make one of them @Primary.")
+                .contains(
+                        "Annotate a single one with @SemaphoreDataSource, set semaphore.datasource to its name, or make it"
+                                + " @Primary.")
                 .doesNotContain("NoUniqueBeanDefinitionException");
     }
 
@@ -120,7 +122,7 @@ class FailureAnalysisTests {
                 .contains("APPLICATION FAILED TO START")
                 .containsPattern("The pool had no connection for the semaphores: .*total=1, active=1")
                 .contains("Raise spring.datasource.hikari.maximum-pool-size")
-                .contains("semaphore.max-connections");
+                .contains("semaphore.jdbc.max-connections");
     }
 
     @Test

@@ -38,7 +38,7 @@ class HostMatrixDataSourceTests extends HostMatrixFixture {
                 .isThrownBy(() -> Hosts.orders(Wirings.TwoNonePrimary.class, WITHOUT_LIQUIBASE, OWN_TABLES, ONE_PERMIT))
                 .havingRootCause()
                 .withMessageContaining("billing, orders")
-                .withMessageContaining("Set semaphore.datasource");
+                .withMessageContaining("set semaphore.datasource");
     }
 
     @Test

@@ -123,7 +123,7 @@ class HostMatrixIntegrationTests {
     @Test
     void tablePrefix() {
         host = Hosts.orders(onTheDatabase(
-                "spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_", "semaphore.table-prefix=app_"));
+                "spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_", "semaphore.jdbc.table-prefix=app_"));
 
         AtHome.assertIn(host);
         assertThat(database.jdbc().queryForList("select id from app_permit")).isNotEmpty();

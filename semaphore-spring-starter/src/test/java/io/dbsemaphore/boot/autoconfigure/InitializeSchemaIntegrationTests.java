@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
-/** {@code semaphore.initialize-schema} on a server. */
+/** {@code semaphore.jdbc.initialize-schema} on a server. */
 @Timeout(240)
 class InitializeSchemaIntegrationTests {
 
@@ -45,16 +45,16 @@ class InitializeSchemaIntegrationTests {
         Concurrently.run(
                 INSTANCES,
                 SOON,
-                index -> host().withPropertyValues("semaphore.initialize-schema=always")
+                index -> host().withPropertyValues("semaphore.jdbc.initialize-schema=always")
                         .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork));
     }
 
     @Test
     void createsTablesWithAPrefixBesideOthers() {
-        ApplicationContextRunner always = host().withPropertyValues("semaphore.initialize-schema=always");
+        ApplicationContextRunner always = host().withPropertyValues("semaphore.jdbc.initialize-schema=always");
 
         always.run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
-        always.withPropertyValues("semaphore.table-prefix=app_")
+        always.withPropertyValues("semaphore.jdbc.table-prefix=app_")
                 .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
 
         for (String table : List.of("semaphore", "app_semaphore")) {
@@ -68,8 +68,8 @@ class InitializeSchemaIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {"", "App_"})
     void completesTablesOfWhichSomeAreMissing(String prefix) {
-        ApplicationContextRunner always =
-                host().withPropertyValues("semaphore.initialize-schema=always", "semaphore.table-prefix=" + prefix);
+        ApplicationContextRunner always = host().withPropertyValues(
+                        "semaphore.jdbc.initialize-schema=always", "semaphore.jdbc.table-prefix=" + prefix);
         always.run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
         database.jdbc().execute("alter table %spermit drop column checks".formatted(prefix));
         database.jdbc().execute("drop table %ssemaphore_waiter".formatted(prefix));
@@ -80,13 +80,14 @@ class InitializeSchemaIntegrationTests {
     /** PostgreSQL knows them by names in lower case. */
     @Test
     void leavesTablesWithACapitalPrefixToTheChangelogOfTheLibrary() {
-        host().withPropertyValues("semaphore.liquibase.enabled=true", "semaphore.table-prefix=App_")
+        host().withPropertyValues("semaphore.liquibase.enabled=true", "semaphore.jdbc.table-prefix=App_")
                 .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
     }
 
     @Test
     void createsTheTablesWhereAutoCommitIsOff() {
-        host().withPropertyValues("semaphore.initialize-schema=always", "spring.datasource.hikari.auto-commit=false")
+        host().withPropertyValues(
+                        "semaphore.jdbc.initialize-schema=always", "spring.datasource.hikari.auto-commit=false")
                 .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
     }
 
@@ -95,7 +96,7 @@ class InitializeSchemaIntegrationTests {
         TestDatabase.assumeKind(DatabaseKind.MYSQL);
 
         host().withPropertyValues(
-                        "semaphore.initialize-schema=always",
+                        "semaphore.jdbc.initialize-schema=always",
                         "spring.datasource.hikari.connection-init-sql=set session sql_require_primary_key = on")
                 .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
     }
@@ -105,7 +106,7 @@ class InitializeSchemaIntegrationTests {
         TestDatabase.assumeKind(DatabaseKind.POSTGRESQL);
         database.jdbc().execute("create schema app");
 
-        host().withPropertyValues("semaphore.initialize-schema=always", "spring.datasource.hikari.schema=app")
+        host().withPropertyValues("semaphore.jdbc.initialize-schema=always", "spring.datasource.hikari.schema=app")
                 .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
 
         assertThat(database.jdbc().queryForObject("select count(*) from app.semaphore", Integer.class))
@@ -121,13 +122,13 @@ class InitializeSchemaIntegrationTests {
             database.jdbc().execute("revoke create on schema public from public");
 
             host().withPropertyValues(
-                            "semaphore.initialize-schema=always",
+                            "semaphore.jdbc.initialize-schema=always",
                             "spring.datasource.username=" + role,
                             "spring.datasource.password=reader")
                     .run(context -> assertThat(context)
                             .getFailure()
                             .hasStackTraceContaining("permission denied for schema public")
-                            .hasStackTraceContaining("semaphore.initialize-schema=never"));
+                            .hasStackTraceContaining("semaphore.jdbc.initialize-schema=never"));
         } finally {
             database.jdbc().execute("drop role " + role);
         }
@@ -142,13 +143,13 @@ class InitializeSchemaIntegrationTests {
             database.jdbc().execute("grant select on %s.* to '%s'@'%%'".formatted(database.name(), user));
 
             host().withPropertyValues(
-                            "semaphore.initialize-schema=always",
+                            "semaphore.jdbc.initialize-schema=always",
                             "spring.datasource.username=" + user,
                             "spring.datasource.password=reader")
                     .run(context -> assertThat(context)
                             .getFailure()
                             .hasStackTraceContaining("CREATE command denied to user '" + user)
-                            .hasStackTraceContaining("semaphore.initialize-schema=never"));
+                            .hasStackTraceContaining("semaphore.jdbc.initialize-schema=never"));
         } finally {
             database.jdbc().execute("drop user '%s'@'%%'".formatted(user));
         }

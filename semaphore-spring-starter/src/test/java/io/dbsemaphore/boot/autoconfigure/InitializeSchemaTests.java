@@ -24,7 +24,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** {@code semaphore.initialize-schema} on H2: the starter and a database are enough, and whoever creates the tables may do so. */
+/** {@code semaphore.jdbc.initialize-schema} on H2: the starter and a database are enough, and whoever creates the tables may do so. */
 @ExtendWith(OutputCaptureExtension.class)
 class InitializeSchemaTests {
 
@@ -43,7 +43,7 @@ class InitializeSchemaTests {
 
     @Test
     void createsTablesWithThePrefix() {
-        host.withPropertyValues("semaphore.table-prefix=app_").run(context -> {
+        host.withPropertyValues("semaphore.jdbc.table-prefix=app_").run(context -> {
             assertThatSemaphoresWork(context);
             assertThat(tables(context))
                     .contains("APP_SEMAPHORE", "APP_CAPACITY_CHANGE")
@@ -69,7 +69,8 @@ class InitializeSchemaTests {
     @Test
     void createsThemInAFileOnceWithAlways(CapturedOutput output, @TempDir Path directory) {
         ApplicationContextRunner onFile = host.withPropertyValues(
-                "spring.datasource.url=jdbc:h2:file:" + directory.resolve("app"), "semaphore.initialize-schema=always");
+                "spring.datasource.url=jdbc:h2:file:" + directory.resolve("app"),
+                "semaphore.jdbc.initialize-schema=always");
 
         onFile.run(InitializeSchemaTests::assertThatSemaphoresWork);
         onFile.run(InitializeSchemaTests::assertThatSemaphoresWork);
@@ -79,7 +80,7 @@ class InitializeSchemaTests {
 
     @Test
     void createsNothingWithNever() {
-        host.withPropertyValues("semaphore.initialize-schema=never")
+        host.withPropertyValues("semaphore.jdbc.initialize-schema=never")
                 .run(context ->
                         assertThat(context).getFailure().hasCauseInstanceOf(SemaphoreTablesMissingException.class));
     }
@@ -106,7 +107,7 @@ class InitializeSchemaTests {
                 .getFailure()
                 .hasCauseInstanceOf(SemaphoreTableMismatchException.class)
                 .hasStackTraceContaining("The table '%s' lacks the column(s)".formatted(table))
-                .hasStackTraceContaining("set semaphore.table-prefix"));
+                .hasStackTraceContaining("set semaphore.jdbc.table-prefix"));
 
         host.withPropertyValues("semaphore.enabled=false")
                 .run(context -> assertThat(tables(context)).containsExactly(table.toUpperCase(Locale.ROOT)));
@@ -124,7 +125,7 @@ class InitializeSchemaTests {
 
     @Test
     void leavesTheTablesToTheChangelogOfTheLibrary(CapturedOutput output) {
-        host.withPropertyValues("semaphore.liquibase.enabled=true", "semaphore.initialize-schema=always")
+        host.withPropertyValues("semaphore.liquibase.enabled=true", "semaphore.jdbc.initialize-schema=always")
                 .run(InitializeSchemaTests::assertThatSemaphoresWork);
 
         assertThat(output).doesNotContain(CREATED);
@@ -163,7 +164,7 @@ class InitializeSchemaTests {
     @Test
     void needsNoDataSource() {
         Hosts.bare()
-                .withPropertyValues("semaphore.initialize-schema=always")
+                .withPropertyValues("semaphore.jdbc.initialize-schema=always")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(SemaphoreTemplate.class));
     }
 

@@ -44,7 +44,7 @@ class OwnChangelogTests {
 
     @Test
     void doesNotRunWhereItWasNotAskedFor() {
-        ApplicationContextRunner withoutScript = host.withPropertyValues("semaphore.initialize-schema=never");
+        ApplicationContextRunner withoutScript = host.withPropertyValues("semaphore.jdbc.initialize-schema=never");
         withoutScript
                 .withPropertyValues("spring.liquibase.change-log=classpath:com/example/orders/changelog.xml")
                 .run(context -> assertThat(context).hasNotFailed());
@@ -99,7 +99,7 @@ class OwnChangelogTests {
     @Test
     void prefixesTheTables() {
         Hosts.jdbc()
-                .withPropertyValues("semaphore.table-prefix=app_", "semaphore.semaphores.backup.capacity=1")
+                .withPropertyValues("semaphore.jdbc.table-prefix=app_", "semaphore.semaphores.backup.capacity=1")
                 .run(context -> {
                     context.getBean(SemaphoreTemplate.class)
                             .executeWithoutResult(AcquireRequest.of("backup"), grant -> {});
@@ -112,7 +112,7 @@ class OwnChangelogTests {
         host.withPropertyValues(
                         "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml",
                         "spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_",
-                        "semaphore.table-prefix=app_",
+                        "semaphore.jdbc.table-prefix=app_",
                         "semaphore.semaphores.backup.capacity=1")
                 .run(context -> assertThat(count(context, "app_semaphore")).isEqualTo(1));
     }

@@ -77,7 +77,7 @@ class OwnPoolTests {
                 WithoutDataSource.class,
                 url,
                 CAPACITY,
-                "semaphore.max-connections=3",
+                "semaphore.jdbc.max-connections=3",
                 "semaphore.datasource.username=sa")) {
             HikariDataSource pool = pool(host);
             assertThat(pool.getMaximumPoolSize()).isEqualTo(5);

@@ -35,14 +35,14 @@ class PoolSizeTests {
         assertThat(output)
                 .contains("WARN")
                 .contains(
-                        "has at most 4 connection(s), and semaphore.max-connections allows the library to use 4 of them")
-                .contains("Raise spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections");
+                        "has at most 4 connection(s), and semaphore.jdbc.max-connections allows the library to use 4 of them")
+                .contains("Raise spring.datasource.hikari.maximum-pool-size, or lower semaphore.jdbc.max-connections");
     }
 
     @Test
     void doesNotWarnWhereTheApplicationKeepsAConnection(CapturedOutput output) {
         Hosts.jdbc()
-                .withPropertyValues("spring.datasource.hikari.maximum-pool-size=3", "semaphore.max-connections=2")
+                .withPropertyValues("spring.datasource.hikari.maximum-pool-size=3", "semaphore.jdbc.max-connections=2")
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).doesNotContain("WARN");

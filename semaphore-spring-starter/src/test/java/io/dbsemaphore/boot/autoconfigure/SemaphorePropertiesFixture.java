@@ -33,8 +33,7 @@ abstract class SemaphorePropertiesFixture {
                 .flatMap(holder -> Stream.of(holder.getFields()))
                 .filter(field -> field.getType() == Setting.class)
                 .<Setting<?>>map(field -> (Setting<?>) ReflectionUtils.getField(field, null))
-                .filter(setting -> !Set.of(
-                                SemaphoreSettings.REUSE, SemaphoreSettings.WAIT_TIME, SemaphoreSettings.PATTERNS)
+                .filter(setting -> !Set.of(SemaphoreSettings.REUSE, SemaphoreSettings.PATTERNS)
                         .contains(setting));
     }
 

@@ -20,28 +20,27 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
 
     private static final String ALL = """
             management.endpoint.semaphores.access management.endpoint.semaphores.cache.time-to-live
+            management.endpoint.semaphores.anonymous-write-enabled management.endpoint.semaphores.force-release-enabled
+            management.endpoint.semaphores.page-enabled management.endpoint.semaphores.set-capacity-enabled
             semaphore.aop.allow-unknown-names semaphore.aop.order
-            semaphore.endpoint.anonymous-write-enabled
-            semaphore.endpoint.force-release-enabled semaphore.endpoint.page-enabled
-            semaphore.endpoint.set-capacity-enabled
+            semaphore.capacity-at-start
+            semaphore.datasource semaphore.datasource.driver-class-name semaphore.datasource.hikari
+            semaphore.datasource.password semaphore.datasource.url semaphore.datasource.username
+            semaphore.defaults.fair semaphore.defaults.max-hold semaphore.defaults.ttl semaphore.defaults.wait-time
+            semaphore.enabled semaphore.host-transaction semaphore.instance-timeout
+            semaphore.jdbc.decision-timeout semaphore.jdbc.initialize-schema semaphore.jdbc.lock-wait-timeout
+            semaphore.jdbc.max-attempts semaphore.jdbc.max-batch-size semaphore.jdbc.max-connections
+            semaphore.jdbc.notifications semaphore.jdbc.pipelining semaphore.jdbc.schema-wait
+            semaphore.jdbc.session-idle-limit semaphore.jdbc.table-prefix
+            semaphore.keep-alive-interval semaphore.leak-detection-threshold semaphore.liquibase.enabled
             semaphore.maintenance.batch-size semaphore.maintenance.enabled
             semaphore.maintenance.history-cleanup-interval semaphore.maintenance.history-retention
             semaphore.maintenance.orphan-release-interval semaphore.maintenance.owner-grace
             semaphore.maintenance.pattern-idle-after semaphore.maintenance.request-cleanup-interval
             semaphore.maintenance.request-retention semaphore.maintenance.stale-after
+            semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl
             semaphore.metrics.enabled semaphore.metrics.refresh-interval
-            semaphore.capacity-at-start semaphore.datasource semaphore.datasource.driver-class-name
-            semaphore.datasource.hikari semaphore.datasource.password semaphore.datasource.url
-            semaphore.datasource.username semaphore.decision-timeout semaphore.default-ttl
-            semaphore.enabled semaphore.fair semaphore.host-transaction semaphore.initialize-schema
-            semaphore.instance-timeout
-            semaphore.leak-detection-threshold
-            semaphore.keep-alive-interval semaphore.liquibase.enabled semaphore.lock-wait-timeout
-            semaphore.max-attempts semaphore.max-batch-size semaphore.max-connections semaphore.max-hold
-            semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl semaphore.notifications
-            semaphore.owner
-            semaphore.patterns semaphore.pipelining semaphore.schema-wait semaphore.semaphores
-            semaphore.session-idle-limit semaphore.shutdown-timeout semaphore.table-prefix
+            semaphore.owner semaphore.patterns semaphore.semaphores semaphore.shutdown-timeout
             semaphore.web.too-many-requests""";
 
     @Test
@@ -58,15 +57,31 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
                             .isEqualTo(onlyOwner().get(setting)));
         });
         assertThat(settings().map(Setting::property).filter(property -> !described.containsKey(property)))
-                .containsExactlyInAnyOrder("semaphore.owner", "semaphore.decision-timeout");
+                .containsExactlyInAnyOrder("semaphore.owner", "semaphore.jdbc.decision-timeout");
     }
 
     @Test
     void areAllDescribedForEditors() throws IOException {
-        assertThat(described("description"))
+        Map<String, Object> described = described("description");
+        described.keySet().removeAll(RenamedProperties.RENAMED.keySet());
+        assertThat(described)
                 .containsOnlyKeys(ALL.split("\\s+"))
                 .allSatisfy(
                         (name, description) -> assertThat((String) description).isNotBlank());
+    }
+
+    @Test
+    void tellEditorsTheNamesThatReplaceFormerOnes() throws IOException {
+        Map<String, Object> deprecated = described("deprecation");
+        deprecated.values().removeIf(Objects::isNull);
+        Map<String, Object> renamed = new TreeMap<>();
+        RenamedProperties.RENAMED.forEach(
+                (former, name) -> renamed.put(former, Map.of("level", "error", "replacement", name)));
+
+        assertThat(deprecated).isEqualTo(renamed);
+        assertThat(ALL.split("\\s+"))
+                .containsAll(RenamedProperties.RENAMED.values())
+                .doesNotContainAnyElementsOf(RenamedProperties.RENAMED.keySet());
     }
 
     /** What the metadata say of each property of the library under this key, null where nothing. */

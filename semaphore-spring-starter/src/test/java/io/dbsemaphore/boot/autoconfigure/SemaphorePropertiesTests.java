@@ -27,7 +27,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
         with(Map.of()).run(context -> {
             SemaphoreProperties properties = context.getBean(SemaphoreProperties.class);
 
-            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE, SemaphoreSettings.WAIT_TIME)))
+            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE)))
                     .allSatisfy(setting -> assertThat(
                                     context.getBean(SemaphoreSettings.class).get(setting))
                             .as(setting.property())
@@ -44,15 +44,15 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     void reachTheSettingsOfTheEngine() {
         Map<String, Object> all = new TreeMap<>(Map.ofEntries(
                 Map.entry("semaphore.owner", "billing"),
-                Map.entry("semaphore.table-prefix", "app_"),
-                Map.entry("semaphore.max-attempts", 7),
+                Map.entry("semaphore.jdbc.table-prefix", "app_"),
+                Map.entry("semaphore.jdbc.max-attempts", 7),
                 Map.entry("semaphore.max-names-per-request", 9),
                 Map.entry("semaphore.max-pattern-semaphores", 10),
-                Map.entry("semaphore.max-batch-size", 11),
-                Map.entry("semaphore.max-connections", 2),
-                Map.entry("semaphore.pipelining", false),
-                Map.entry("semaphore.notifications", true),
-                Map.entry("semaphore.fair", false),
+                Map.entry("semaphore.jdbc.max-batch-size", 11),
+                Map.entry("semaphore.jdbc.max-connections", 2),
+                Map.entry("semaphore.jdbc.pipelining", false),
+                Map.entry("semaphore.jdbc.notifications", true),
+                Map.entry("semaphore.defaults.fair", false),
                 Map.entry("semaphore.host-transaction", HostTransaction.REFUSE),
                 Map.entry("semaphore.maintenance.enabled", false),
                 Map.entry("semaphore.maintenance.batch-size", 12)));
@@ -69,7 +69,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                                         context.getBean(SemaphoreSettings.class).get(setting))
                                 .as(setting.property())
                                 .isEqualTo(
-                                        setting == SemaphoreSettings.FAIR || setting == SemaphoreSettings.MAX_HOLD
+                                        onlyOwner().get(setting) instanceof PerSemaphore
                                                 ? PerSemaphore.all(all.get(setting.property()))
                                                 : all.get(setting.property()))));
     }
@@ -77,7 +77,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     @Test
     void tellWhichSemaphoresAreFair() {
         with(Map.of(
-                        "semaphore.fair", "false",
+                        "semaphore.defaults.fair", "false",
                         "semaphore.semaphores.backup.capacity", "1",
                         "semaphore.semaphores.backup.fair", "true",
                         "semaphore.patterns.[tenant:*].capacity", "1",
@@ -111,7 +111,8 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     @Test
     void collectTheWaitTimesAndMaximumHoldsOfNamesAndPatterns() {
         with(Map.of(
-                        "semaphore.max-hold", "2h",
+                        "semaphore.defaults.max-hold", "2h",
+                        "semaphore.defaults.wait-time", "3s",
                         "semaphore.semaphores.partner.capacity", "3",
                         "semaphore.semaphores.partner.wait-time", "10s",
                         "semaphore.semaphores.partner.max-hold", "5m",
@@ -124,7 +125,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                     List<String> names = List.of("partner", "tenant:a", "backup");
                     assertThat(names)
                             .extracting(settings.get(SemaphoreSettings.WAIT_TIME)::of)
-                            .containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ZERO);
+                            .containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ofSeconds(3));
                     assertThat(names)
                             .extracting(settings.get(SemaphoreSettings.MAX_HOLD)::of)
                             .containsExactly(Duration.ofMinutes(5), Duration.ofMinutes(6), Duration.ofHours(2));

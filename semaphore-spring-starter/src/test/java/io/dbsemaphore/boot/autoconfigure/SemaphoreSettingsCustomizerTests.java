@@ -36,7 +36,7 @@ class SemaphoreSettingsCustomizerTests {
     void areCalledInTheirOrder() {
         Hosts.jdbc()
                 .withUserConfiguration(Doubling.class)
-                .withPropertyValues("semaphore.max-attempts=5")
+                .withPropertyValues("semaphore.jdbc.max-attempts=5")
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.MAX_ATTEMPTS))
                         .isEqualTo((5 + 1) * 2));

@@ -19,7 +19,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 @ExtendWith(OutputCaptureExtension.class)
 class TableFailureAnalysisTests {
 
-    private static final String NEVER = "semaphore.initialize-schema=never";
+    private static final String NEVER = "semaphore.jdbc.initialize-schema=never";
 
     @Test
     void showsTheLineToAddWhereTablesAreMissing(CapturedOutput output) {
@@ -31,7 +31,7 @@ class TableFailureAnalysisTests {
                         + "semaphore_instance, semaphore_waiter and capacity_change are required")
                 .contains("<include file=\"db/dbsemaphore/changelog.xml\"/>")
                 .containsPattern("- include:\\R +file: db/dbsemaphore/changelog.xml")
-                .contains("semaphore.initialize-schema=always")
+                .contains("semaphore.jdbc.initialize-schema=always")
                 .contains("semaphore.liquibase.enabled=true")
                 .contains("db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql")
                 .contains("spring.datasource.hikari.schema")
@@ -42,7 +42,7 @@ class TableFailureAnalysisTests {
     @Test
     void showsTheParameterToSetWherePrefixedTablesAreMissing(CapturedOutput output) {
         assertStartFails(
-                ApplicationContextException.class, Hosts.OnDataSource.class, NEVER, "semaphore.table-prefix=app_");
+                ApplicationContextException.class, Hosts.OnDataSource.class, NEVER, "semaphore.jdbc.table-prefix=app_");
 
         assertThat(output)
                 .contains(
@@ -65,7 +65,7 @@ class TableFailureAnalysisTests {
                 .contains("APPLICATION FAILED TO START")
                 .contains("The table 'permit' exists, but is not that of the semaphores")
                 .contains("semaphore_id")
-                .contains("semaphore.table-prefix")
+                .contains("semaphore.jdbc.table-prefix")
                 .contains("dbsemaphore.tablePrefix");
     }
 
@@ -102,7 +102,7 @@ class TableFailureAnalysisTests {
                 .contains("APPLICATION FAILED TO START")
                 .contains(
                         "The changelog of the semaphores cannot create the table 'permit', because a table of that name exists")
-                .contains("semaphore.table-prefix");
+                .contains("semaphore.jdbc.table-prefix");
     }
 
     @Test

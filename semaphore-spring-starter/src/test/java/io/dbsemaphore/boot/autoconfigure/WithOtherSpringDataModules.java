@@ -112,7 +112,7 @@ public final class WithOtherSpringDataModules {
                         "spring.main.banner-mode=off",
                         "spring.flyway.enabled=false",
                         "spring.liquibase.enabled=false",
-                        "semaphore.decision-timeout=1m",
+                        "semaphore.jdbc.decision-timeout=1m",
                         "semaphore.semaphores.orders.capacity=1")
                 .run();
     }

@@ -88,12 +88,12 @@ class BackgroundStartTests {
                 Gated.class,
                 LaterTables.class,
                 "spring.jpa.hibernate.ddl-auto=none",
-                "semaphore.schema-wait=30s",
+                "semaphore.jdbc.schema-wait=30s",
                 ONE_PERMIT)) {
             AtHome.assertIn(host);
         }
 
-        assertThat(output).contains("waits for up to PT30S (semaphore.schema-wait)");
+        assertThat(output).contains("waits for up to PT30S (semaphore.jdbc.schema-wait)");
     }
 
     @Test
@@ -105,11 +105,11 @@ class BackgroundStartTests {
                         LaterTables.class,
                         "spring.jpa.hibernate.ddl-auto=create",
                         "later=never",
-                        "semaphore.schema-wait=300ms"));
+                        "semaphore.jdbc.schema-wait=300ms"));
 
         assertThat(output)
-                .contains("waits for up to PT0.3S (semaphore.schema-wait)")
-                .contains("If semaphore.schema-wait is set, remove it");
+                .contains("waits for up to PT0.3S (semaphore.jdbc.schema-wait)")
+                .contains("If semaphore.jdbc.schema-wait is set, remove it");
     }
 
     /** Where no changelog runs in the background, nobody is going to make them. */
@@ -120,7 +120,7 @@ class BackgroundStartTests {
                         OrdersApplication.class,
                         "spring.liquibase.enabled=false",
                         "spring.jpa.hibernate.ddl-auto=create",
-                        "semaphore.initialize-schema=never",
+                        "semaphore.jdbc.initialize-schema=never",
                         LOG_OF_ENGINE));
 
         assertThat(output).contains("Tables of the semaphores are missing").doesNotContain("are not complete yet");

@@ -43,7 +43,7 @@ class QuietPersistenceUnitTests {
         assertThatException()
                 .isThrownBy(() -> Hosts.start(
                         LedgerApplication.class,
-                        "semaphore.initialize-schema=never",
+                        "semaphore.jdbc.initialize-schema=never",
                         ALL_OF_HIBERNATE[0],
                         ALL_OF_HIBERNATE[1]));
 

@@ -53,8 +53,8 @@ class DocumentedMetricsIntegrationTests {
         database = TestDatabase.create();
         host = OrdersHost.on(
                 database,
-                "semaphore.lock-wait-timeout=10s",
-                "semaphore.max-attempts=20",
+                "semaphore.jdbc.lock-wait-timeout=10s",
+                "semaphore.jdbc.max-attempts=20",
                 "semaphore.maintenance.enabled=false");
         PermitGrant held = host.semaphores().acquire(AcquireRequest.of("orders"));
         CompletableFuture<PermitGrant> waiting = CompletableFuture.supplyAsync(

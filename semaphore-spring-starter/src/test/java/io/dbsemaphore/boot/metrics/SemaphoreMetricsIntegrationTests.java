@@ -52,7 +52,7 @@ class SemaphoreMetricsIntegrationTests {
         host = OrdersHost.on(
                 database,
                 "semaphore.metrics.refresh-interval=1s",
-                "semaphore.lock-wait-timeout=1s",
+                "semaphore.jdbc.lock-wait-timeout=1s",
                 "semaphore.maintenance.enabled=false");
         registry = host.bean(MeterRegistry.class);
         database.jdbc().update("update permit set state = 'RELEASED'");

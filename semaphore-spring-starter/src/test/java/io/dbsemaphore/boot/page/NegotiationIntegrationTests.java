@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.web.util.UriUtils;
 
 /** Browsers get the page, programs get JSON, in servlet and in reactive applications. */
 @Tag("slow") // several applications start
@@ -34,7 +35,7 @@ class NegotiationIntegrationTests {
         database = TestDatabase.create();
         servlet = OrdersHost.web(database, EXPOSED);
         reactive = OrdersHost.reactive(database, EXPOSED);
-        withoutPage = OrdersHost.web(database, EXPOSED, "semaphore.endpoint.page-enabled=false");
+        withoutPage = OrdersHost.web(database, EXPOSED, "management.endpoint.semaphores.page-enabled=false");
     }
 
     @AfterAll
@@ -76,7 +77,11 @@ class NegotiationIntegrationTests {
 
             assertThat(answer.status()).as(accept).isEqualTo(200);
             assertThat(answer.contentType()).as(accept).contains("json");
-            assertThat(answer.body()).as(accept).startsWith("{\"semaphores\":[{\"name\":\"orders\",\"capacity\":1,");
+            assertThat(answer.body())
+                    .as(accept)
+                    .startsWith("{\"asOf\":\"20")
+                    .contains("\"semaphores\":[{\"name\":\"orders\",\"capacity\":1,")
+                    .endsWith("\"truncated\":false}");
         }
     }
 
@@ -111,45 +116,74 @@ class NegotiationIntegrationTests {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("hosts")
-    void answersEachView(OrdersHost host) {
-        for (String view : new String[] {
-            "overview", "instances", "semaphore&name=orders&limit=10", "requests&name=orders&period=5m"
+    void answersEachPath(OrdersHost host) {
+        for (String path : new String[] {
+            "",
+            "/instances",
+            "/orders?limit=10",
+            "/orders/requests?period=5m",
+            "?name=orders&limit=10",
+            "/requests?name=orders&period=5m"
         }) {
-            Http.Answer answer = Http.get(host.port(), "?view=" + view, "application/json");
+            Http.Answer answer = Http.get(host.port(), path, "application/json");
 
-            assertThat(answer.status()).as(view + answer.body()).isEqualTo(200);
-            assertThat(answer.body()).as(view).startsWith("{\"asOf\":\"20");
+            assertThat(answer.status()).as(path + answer.body()).isEqualTo(200);
+            assertThat(answer.body()).as(path).startsWith("{\"asOf\":\"20");
         }
     }
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("hosts")
-    void saysWhatIsWrongWithAQuery(OrdersHost host) {
-        assertProblem(host, "?view=nothing", 400, "There is no view 'nothing'");
-        assertProblem(host, "?view=semaphore", 400, "The parameter 'name' is missing");
-        assertProblem(host, "?view=semaphore&name=unknown", 404, "There is no semaphore named 'unknown'");
-        assertProblem(host, "?view=requests&name=unknown", 404, "There is no semaphore named 'unknown'");
-        assertProblem(host, "?view=semaphore&name=orders&limit=ten", 400, "'limit' is invalid: 'ten'");
-        assertProblem(host, "?view=semaphore&name=orders&limit=0", 400, "between 1 and 10000: 0");
-        assertProblem(host, "?view=requests&name=orders&until=noon", 400, "'until' is invalid: 'noon'");
-        assertProblem(host, "?view=requests&name=orders&period=long", 400, "'period' is invalid: 'long'");
-        assertProblem(host, "?view=requests&name=orders&period=-1m", 400, "between 0 and 366 days");
+    void saysWhatIsWrongWithARequest(OrdersHost host) {
+        assertProblem(host, "/unknown", 404, "There is no semaphore named 'unknown'");
+        assertProblem(host, "/orders/unknown", 404, "There is no semaphore named 'orders/unknown'");
+        assertProblem(host, "/unknown/requests", 404, "There is no semaphore named 'unknown'");
+        assertProblem(host, "?name=unknown", 404, "There is no semaphore named 'unknown'");
+        assertProblem(host, "/requests?name=unknown", 404, "There is no semaphore named 'unknown'");
+        assertProblem(host, "/orders?name=other", 400, "The path names the semaphore 'orders'");
+        assertProblem(host, "/orders/requests?name=other", 400, "The path names the semaphore 'orders'");
+        assertProblem(host, "/orders?limit=ten", 400, "'limit' is invalid: 'ten'");
+        assertProblem(host, "/orders?limit=0", 400, "between 1 and 10000: 0");
+        assertProblem(host, "/orders?after=ten", 400, "'after' is invalid: 'ten'");
+        assertProblem(host, "/orders/requests?until=noon", 400, "'until' is invalid: 'noon'");
+        assertProblem(host, "/orders/requests?period=long", 400, "'period' is invalid: 'long'");
+        assertProblem(host, "/orders/requests?period=-1m", 400, "between 0 and 366 days");
     }
 
-    @Test
-    void takesNamesThatAreNoPartOfAPath() {
-        for (String name : new String[] {"a/b", "100%", "..", "a;b", "a\\b", "?&=#"}) {
-            servlet.admin().create(name, 3);
-            String query = URLEncoder.encode(name, StandardCharsets.UTF_8);
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("hosts")
+    void takesNamesWithColonsAndSlashesInThePath(OrdersHost host) {
+        for (String name :
+                new String[] {"tenant:1", "eu.west/nightly", "a/b/c", "Größe 7", "requests", "instances/7"}) {
+            host.admin().create(name, 3);
+            String path = "/" + UriUtils.encodePath(name, StandardCharsets.UTF_8);
 
-            assertThat(Http.get(servlet.port(), "?name=" + query, "application/json")
+            assertThat(Http.get(host.port(), path, "application/json").body())
+                    .as(name)
+                    .contains("{\"name\":\"%s\",\"capacity\":3,".formatted(name));
+            assertThat(Http.get(host.port(), path + "/requests", "application/json")
                             .body())
                     .as(name)
-                    .contains("\"capacity\":3");
-            assertThat(Http.get(servlet.port(), "?view=semaphore&name=" + query, "application/json")
-                            .status())
+                    .contains("\"requests\":[]");
+        }
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("hosts")
+    void takesAnyNameAsAParameter(OrdersHost host) {
+        for (String name : new String[] {
+            "a/b", "100%", "..", "a;b", "a\\b", "?&=#", "/a", "a/", "a//b", "instances", "requests", "b/requests"
+        }) {
+            host.admin().create(name, 3);
+            String query = "?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8);
+
+            assertThat(Http.get(host.port(), query, "application/json").body())
                     .as(name)
-                    .isEqualTo(200);
+                    .contains("\"capacity\":3");
+            assertThat(Http.get(host.port(), "/requests" + query, "application/json")
+                            .body())
+                    .as(name)
+                    .contains("\"requests\":[]");
         }
     }
 

@@ -36,9 +36,9 @@ class OperatorIntegrationTests {
         host = OrdersHost.web(
                 database,
                 EXPOSED,
-                "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true",
-                "semaphore.endpoint.anonymous-write-enabled=true");
+                "management.endpoint.semaphores.set-capacity-enabled=true",
+                "management.endpoint.semaphores.force-release-enabled=true",
+                "management.endpoint.semaphores.anonymous-write-enabled=true");
         other = OrdersHost.on(database, "semaphore.owner=other@host");
     }
 

@@ -24,7 +24,9 @@ class OperatorQuestionsIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
     private static final String[] WRITABLE = {
-        EXPOSED, "semaphore.endpoint.set-capacity-enabled=true", "semaphore.endpoint.force-release-enabled=true"
+        EXPOSED,
+        "management.endpoint.semaphores.set-capacity-enabled=true",
+        "management.endpoint.semaphores.force-release-enabled=true"
     };
 
     private static Browser browser;
@@ -40,7 +42,7 @@ class OperatorQuestionsIntegrationTests {
                 WRITABLE[0],
                 WRITABLE[1],
                 WRITABLE[2],
-                "semaphore.endpoint.anonymous-write-enabled=true",
+                "management.endpoint.semaphores.anonymous-write-enabled=true",
                 "semaphore.maintenance.enabled=false");
     }
 
@@ -169,7 +171,7 @@ class OperatorQuestionsIntegrationTests {
         browser.run("const fetched = window.fetch; window.answers = 0;"
                 + " window.fetch = async (...all) => {"
                 + "   const response = await fetched(...all);"
-                + "   if (!all[0].includes('view=semaphore')) { return response; }"
+                + "   if (!all[0].includes('/semaphores?name=')) { return response; }"
                 + "   const data = await response.json();"
                 + "   if (data.holders.length > 0 && window.answers++ === 0) { data.holders.push(...data.holders); }"
                 + "   return new Response(JSON.stringify(data), {headers: {'Content-Type': 'application/json'}});"
@@ -179,6 +181,28 @@ class OperatorQuestionsIntegrationTests {
 
         assertThat(browser.findAll("section[aria-labelledby='holders-title'] tbody tr"))
                 .hasSize(1);
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** As with more than 10,000 semaphores: the endpoint has the others for those who search. */
+    @Test
+    void findsASemaphoreThatTheOverviewHasNoRoomFor() {
+        host.admin().create("0-first", 1);
+        host.admin().create("zz-last", 1);
+        open("");
+        browser.awaitText(".semaphores", "zz-last");
+        browser.run("const fetched = window.fetch;"
+                + " window.fetch = (url, ...more) => fetched(url.replace('limit=10000', 'limit=1'), ...more);");
+        browser.awaitNoText(".semaphores", "zz-last")
+                .awaitText(".semaphores", "0-first")
+                .awaitText(".summary", "There are more: search for a part of their names.");
+
+        browser.type("#search", "LAST")
+                .awaitText(".semaphores", "zz-last")
+                .awaitNoText(".semaphores", "0-first")
+                .awaitNoText(".summary", "There are more");
+        browser.type("#search", "no such name").awaitText(".summary", "No name contains “no such name”.");
+
         assertThat(browser.errors()).isEmpty();
     }
 
@@ -413,8 +437,8 @@ class OperatorQuestionsIntegrationTests {
                 OrdersHost readOnly = OrdersHost.web(
                         database, WRITABLE[0], WRITABLE[1], "management.endpoint.semaphores.access=read-only")) {
             browser.open(page(showing, "#/semaphore/orders"));
-            browser.awaitText(".hint", "semaphore.endpoint.set-capacity-enabled=true")
-                    .awaitText(".hint", "semaphore.endpoint.force-release-enabled=true");
+            browser.awaitText(".hint", "management.endpoint.semaphores.set-capacity-enabled=true")
+                    .awaitText(".hint", "management.endpoint.semaphores.force-release-enabled=true");
             browser.open(page(signedOut, "#/semaphore/orders"));
             browser.awaitText(".hint", "Only users who have signed in may change anything")
                     .awaitNoText(".hint", "set-capacity-enabled");

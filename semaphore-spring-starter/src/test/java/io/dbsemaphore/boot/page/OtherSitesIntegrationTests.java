@@ -47,10 +47,10 @@ class OtherSitesIntegrationTests {
 
     private static final String[] WRITABLE = {
         "management.endpoints.web.exposure.include=semaphores,health",
-        "semaphore.endpoint.set-capacity-enabled=true",
-        "semaphore.endpoint.force-release-enabled=true"
+        "management.endpoint.semaphores.set-capacity-enabled=true",
+        "management.endpoint.semaphores.force-release-enabled=true"
     };
-    private static final String ANONYMOUS = "semaphore.endpoint.anonymous-write-enabled=true";
+    private static final String ANONYMOUS = "management.endpoint.semaphores.anonymous-write-enabled=true";
 
     private static TestDatabase.Schema database;
     private static Map<String, OrdersHost> hosts;
@@ -77,10 +77,10 @@ class OtherSitesIntegrationTests {
                         Arguments.of(host, "", "application/json", 200),
                         Arguments.of(host, "/orders", "application/json", 200),
                         Arguments.of(host, "/%6Frders", "application/json", 200),
-                        Arguments.of(host, "?view=overview", "application/json", 200),
-                        Arguments.of(host, "?view=nothing", "application/json", 400),
+                        Arguments.of(host, "?limit=10", "application/json", 200),
+                        Arguments.of(host, "?limit=none", "application/json", 400),
                         Arguments.of(host, "/nothing", "application/json", 404),
-                        Arguments.of(host, "/orders/4711", "application/json", 405)));
+                        Arguments.of(host, "/orders/4711", "application/json", 404)));
     }
 
     @ParameterizedTest
@@ -197,7 +197,7 @@ class OtherSitesIntegrationTests {
         assertThat(answer)
                 .startsWith("HTTP/1.1 403")
                 .contains("Nothing was changed: the request has no authenticated user")
-                .contains("semaphore.endpoint.anonymous-write-enabled=true");
+                .contains("management.endpoint.semaphores.anonymous-write-enabled=true");
         assertThat(host.admin().holders("rebound-" + kind)).hasSize(1);
         held.release();
     }

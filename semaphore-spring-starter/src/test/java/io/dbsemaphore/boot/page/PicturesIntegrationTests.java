@@ -25,9 +25,9 @@ class PicturesIntegrationTests {
         host = OrdersHost.web(
                 database,
                 "management.endpoints.web.exposure.include=semaphores",
-                "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true",
-                "semaphore.endpoint.anonymous-write-enabled=true");
+                "management.endpoint.semaphores.set-capacity-enabled=true",
+                "management.endpoint.semaphores.force-release-enabled=true",
+                "management.endpoint.semaphores.anonymous-write-enabled=true");
         Scene.prepare(host, database);
     }
 

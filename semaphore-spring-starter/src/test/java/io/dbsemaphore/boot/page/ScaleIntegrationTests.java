@@ -46,8 +46,8 @@ class ScaleIntegrationTests {
         host = OrdersHost.web(
                 database,
                 "management.endpoints.web.exposure.include=semaphores",
-                "semaphore.endpoint.force-release-enabled=true",
-                "semaphore.endpoint.anonymous-write-enabled=true");
+                "management.endpoint.semaphores.force-release-enabled=true",
+                "management.endpoint.semaphores.anonymous-write-enabled=true");
         fill();
         browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", STOPWATCH));
         browser.driver().executeCdpCommand("Performance.enable", Map.of("timeDomain", "threadTicks"));
@@ -163,7 +163,7 @@ class ScaleIntegrationTests {
         browser.run("const fetched = window.fetch;"
                 + " window.fetch = (...all) => {"
                 + "   const response = fetched(...all);"
-                + "   return window.answer !== undefined || !all[0].includes('view=semaphore')"
+                + "   return window.answer !== undefined || !all[0].includes('/semaphores?name=')"
                 + "     ? response : new Promise(answer => window.answer = () => answer(response));"
                 + " };");
         Awaitility.await("an update")
@@ -193,7 +193,7 @@ class ScaleIntegrationTests {
         browser.find("#freshness.live");
         browser.run(
                 "const pause = arguments[0]; window.updates = 0; const fetched = window.fetch;"
-                        + " window.fetch = (...all) => { window.updates += all[0].includes('view=requests') ? 0 : 1;"
+                        + " window.fetch = (...all) => { window.updates += all[0].includes('/requests?') ? 0 : 1;"
                         + " const answer = fetched(...all);"
                         + " if (pause !== null) { answer.finally(() => setTimeout("
                         + " () => document.dispatchEvent(new Event('visibilitychange')), pause)); }"

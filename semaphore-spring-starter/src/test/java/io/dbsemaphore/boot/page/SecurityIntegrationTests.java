@@ -45,7 +45,7 @@ import reactor.core.publisher.Mono;
 class SecurityIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
-    private static final String WRITABLE = "semaphore.endpoint.set-capacity-enabled=true";
+    private static final String WRITABLE = "management.endpoint.semaphores.set-capacity-enabled=true";
 
     private static Browser browser;
     private static TestDatabase.Schema database;

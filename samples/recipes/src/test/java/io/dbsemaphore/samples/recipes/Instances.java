@@ -105,7 +105,7 @@ public final class Instances implements AutoCloseable {
         settings.put("spring.main.web-application-type", "none");
         settings.put("server.port", "0");
         settings.put("db-scheduler.enabled", String.valueOf(recipes.equals("dbscheduler")));
-        settings.put("semaphore.initialize-schema", "always");
+        settings.put("semaphore.jdbc.initialize-schema", "always");
         settings.put("semaphore.maintenance.enabled", "false"); // it may be refused, too
         settings.put("semaphore.owner", "instance-" + contexts.size());
         for (String owner : new String[] {"batch", "quartz"}) { // their scripts drop the tables

@@ -17,23 +17,23 @@ function missingButtons() {
   if (!is("writable")) {
     return "This page only shows: management.endpoint.semaphores.access (or management.endpoints.access) is read-only.";
   }
-  const off = [is("setCapacity") ? "" : "changes capacities with semaphore.endpoint.set-capacity-enabled=true",
-    is("forceRelease") ? "" : "releases by force with semaphore.endpoint.force-release-enabled=true"]
+  const off = [is("setCapacity") ? "" : "changes capacities with management.endpoint.semaphores.set-capacity-enabled=true",
+    is("forceRelease") ? "" : "releases by force with management.endpoint.semaphores.force-release-enabled=true"]
     .filter(part => part !== "").join(", and ");
   return [off === "" ? "" : `This page ${off}.`,
-    is("signedIn") ? "" : "Only users who have signed in may change anything, unless semaphore.endpoint.anonymous-write-enabled=true."]
+    is("signedIn") ? "" : "Only users who have signed in may change anything, unless management.endpoint.semaphores.anonymous-write-enabled=true."]
     .filter(part => part !== "").join(" ");
 }
 
 /** A request that failed, in words for the operator. */
 class RequestError extends Error {}
 
-function get(parameters) {
-  return request("GET", parameters);
+function get(path, parameters) {
+  return request("GET", path, parameters);
 }
 
 function setCapacity(name, capacity, reason) {
-  return request("POST", {}, {name, capacity: String(capacity), reason});
+  return request("POST", "", {}, {name, capacity: String(capacity), reason});
 }
 
 /** Sends the reason in the address: Spring Boot reads no body of a DELETE. */
@@ -44,14 +44,14 @@ async function forceRelease(name, externalId, reason) {
     const fitting = Math.floor(reason.length * room / needed);
     throw new RequestError(`The reason is too long: it is sent in the address, where letters other than a to z take more room. Shorten it to about ${count(fitting, "character", "characters")}. Nothing was released.`);
   }
-  return request("DELETE", {name, externalId, reason});
+  return request("DELETE", "", {name, externalId, reason});
 }
 
 function encodedLength(parameters) {
   return new URLSearchParams(parameters).toString().length;
 }
 
-async function request(method, parameters, body) {
+async function request(method, path, parameters, body) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== undefined)).toString();
   const headers = {"Accept": "application/json", "X-Requested-With": "XMLHttpRequest"};
   if (method !== "GET") {
@@ -61,7 +61,7 @@ async function request(method, parameters, body) {
     headers["Content-Type"] = "application/json";
   }
   try {
-    const response = await fetch(query === "" ? endpoint : `${endpoint}?${query}`, {
+    const response = await fetch(endpoint + path + (query === "" ? "" : `?${query}`), {
       method, headers, cache: "no-store", credentials: "same-origin",
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT)

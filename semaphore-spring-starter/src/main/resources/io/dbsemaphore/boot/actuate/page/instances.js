@@ -11,7 +11,7 @@ class Instances {
   }
 
   async load() {
-    const data = await get({view: "instances"});
+    const data = await get("/instances", {});
     return {...data, now: Date.parse(data.asOf)};
   }
 

@@ -1,4 +1,7 @@
-// All semaphores, as bars.
+// The semaphores, as bars.
+
+/** How many the endpoint returns at most. If there are more, it searches them. */
+const MOST = 10000;
 
 const ORDERS = {
   name: {label: "Name", compare: (a, b) => a.name < b.name ? -1 : 1},
@@ -14,10 +17,17 @@ class Overview {
 
   title = "Overview";
   page = 0;
+  tooMany = false;
 
   constructor(page) {
     this.redraw = page.redraw;
-    this.search = h("input", {type: "search", id: "search", autocomplete: "off", oninput: () => this.first()});
+    this.update = page.update;
+    this.search = h("input", {type: "search", id: "search", autocomplete: "off", oninput: () => {
+      this.first();
+      if (this.tooMany) {
+        this.update();
+      }
+    }});
     this.sorting = h("select", {id: "order", onchange: () => this.first()},
       ...Object.entries(ORDERS).map(([value, {label}]) => h("option", {value}, label)));
     this.summary = h("p", {class: "summary"});
@@ -36,7 +46,8 @@ class Overview {
   }
 
   async load() {
-    const data = await get({view: "overview"});
+    const data = await get("", {limit: MOST, containing: this.tooMany ? this.search.value : undefined});
+    this.tooMany ||= data.truncated;
     data.now = Date.parse(data.asOf);
     remember(data.semaphores, data.now);
     return data;
@@ -47,13 +58,13 @@ class Overview {
     this.redraw();
   }
 
-  show({semaphores, now}) {
+  show({semaphores, truncated, now}) {
     const text = this.search.value.toLowerCase();
     const found = semaphores.filter(({name}) => name.toLowerCase().includes(text))
       .sort(ORDERS[this.sorting.value].compare);
     this.page = Math.min(this.page, Math.max(0, Math.ceil(found.length / PAGE) - 1));
     const shown = found.slice(this.page * PAGE, (this.page + 1) * PAGE);
-    setText(this.summary, this.inWords(semaphores, found));
+    setText(this.summary, this.inWords(semaphores, found) + (truncated ? " · There are more: search for a part of their names." : ""));
     this.list.hidden = shown.length === 0;
     sync(this.list, shown, ({name}) => name, semaphoreRow,
       (row, semaphore) => updateSemaphoreRow(row, semaphore, now));
@@ -61,11 +72,11 @@ class Overview {
   }
 
   inWords(all, found) {
-    if (all.length === 0) {
+    if (all.length === 0 && !this.tooMany) {
       return "There are no semaphores yet. Declare one with semaphore.semaphores.<name>.capacity.";
     }
     if (found.length === 0) {
-      return `No name of ${count(all.length, "semaphore", "semaphores")} contains “${this.search.value}”.`;
+      return `No name ${this.tooMany ? "" : `of ${count(all.length, "semaphore", "semaphores")} `}contains “${this.search.value}”.`;
     }
     const kinds = all.map(semaphore => stateOf(semaphore).kind);
     const full = kinds.filter(kind => kind === "full" || kind === "over").length;

@@ -31,7 +31,7 @@ class SemaphoreView {
 
   async load() {
     const [data, requests] = await Promise.all([
-      get({view: "semaphore", name: this.name, ...this.holders.query()}), this.timeline.load(this.name)]);
+      get("", {name: this.name, ...this.holders.query()}), this.timeline.load(this.name)]);
     return {...data, requests, now: Date.parse(data.asOf)};
   }
 

@@ -42,7 +42,7 @@ class Timeline {
   /** Reads the requests, less often than the rest of the view: most of them do not change. */
   async load(name) {
     if (performance.now() - this.readAt >= REFRESH) {
-      this.data = await get({view: "requests", name, period: this.period.value, limit: REQUESTS});
+      this.data = await get("/requests", {name, period: this.period.value, limit: REQUESTS});
       this.readAt = performance.now();
     }
     return this.data;

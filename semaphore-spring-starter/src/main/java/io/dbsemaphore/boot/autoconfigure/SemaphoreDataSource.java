@@ -1,0 +1,32 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static java.lang.annotation.ElementType.ANNOTATION_TYPE;
+import static java.lang.annotation.ElementType.FIELD;
+import static java.lang.annotation.ElementType.METHOD;
+import static java.lang.annotation.ElementType.PARAMETER;
+import static java.lang.annotation.ElementType.TYPE;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.beans.factory.annotation.Qualifier;
+
+/**
+ * Qualifier of the {@code DataSource} bean whose database has the semaphores, in an application with several. The others need not be
+ * primary, and the annotated one may be no candidate for anything else:
+ *
+ * <pre>{@code
+ * @Bean(defaultCandidate = false)
+ * @SemaphoreDataSource
+ * DataSource coordination() { … }
+ * }</pre>
+ *
+ * <p>The properties {@code semaphore.datasource} and {@code semaphore.datasource.url} take precedence. If several beans have the
+ * annotation and Spring prefers none of them, for example as primary, the application does not start; nor does it if the
+ * {@code DataSource} stands for several databases.
+ */
+@Target({FIELD, METHOD, PARAMETER, TYPE, ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Qualifier public @interface SemaphoreDataSource {}
