@@ -54,6 +54,16 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
                 .toList());
     }
 
+    @Override
+    public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
+        String text = containing.toLowerCase(Locale.ROOT);
+        return list().stream()
+                .filter(status -> status.name().compareTo(afterName) > 0)
+                .filter(status -> status.name().toLowerCase(Locale.ROOT).contains(text))
+                .limit(limit)
+                .toList();
+    }
+
     private SemaphoreStatus status(Ledger ledger, String name) {
         return new SemaphoreStatus(
                 name,

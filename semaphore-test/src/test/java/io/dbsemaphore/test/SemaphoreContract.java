@@ -20,12 +20,14 @@ import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -33,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -79,6 +82,20 @@ abstract class SemaphoreContract {
         assertThat(first.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
         assertThat(second.isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void listsSomeSemaphoresByName() {
+        List<String> names =
+                Stream.of("a", "B", "c").map(each -> name + each).sorted().toList();
+        names.forEach(each -> create(each, 1));
+
+        assertThat(admin().list(name.toUpperCase(Locale.ROOT), "", 2))
+                .extracting(SemaphoreStatus::name)
+                .containsExactlyElementsOf(names.subList(0, 2));
+        assertThat(admin().list(name, names.get(1), 2))
+                .extracting(SemaphoreStatus::name)
+                .containsExactly(names.get(2));
     }
 
     @Test
