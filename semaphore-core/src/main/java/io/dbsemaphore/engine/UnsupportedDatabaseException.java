@@ -5,6 +5,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.Drill;
 import io.dbsemaphore.spi.StartFailure;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Optional;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
@@ -18,6 +19,17 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     private static final long serialVersionUID = 1L;
 
     private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.x";
+
+    private static final String LOCKS_NOTHING = "It accepts SELECT ... FOR UPDATE and locks nothing by it";
+    private static final String REFUSES = "It has no row locks: it rejects SELECT ... FOR UPDATE";
+
+    /** Why not, by the beginning of the name of the product. */
+    private static final Map<String, String> REASONS = Map.of(
+            "HSQL", LOCKS_NOTHING,
+            "Apache Derby", LOCKS_NOTHING,
+            "Firebird", "It keeps a row lock of SELECT ... FOR UPDATE only with the clause WITH LOCK",
+            "SQLite", REFUSES,
+            "DuckDB", REFUSES);
 
     private static final String ACTION = """
             Do one of these:
@@ -46,9 +58,17 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
                 "Semaphores are not supported on %s. Use one of %s, and name its DataSource with semaphore.datasource"
                         .formatted(database, SUPPORTED),
                 database,
-                "Semaphores are not supported on %s, the database of the DataSource chosen for them."
-                        .formatted(database),
+                "Semaphores are not supported on %s, the database of the DataSource chosen for them.%s"
+                        .formatted(database, reason(database)),
                 ACTION.formatted(SUPPORTED));
+    }
+
+    private static String reason(String database) {
+        return REASONS.entrySet().stream()
+                .filter(reason -> database.startsWith(reason.getKey()))
+                .map(reason -> " " + reason.getValue() + ", so more permits than the capacity would be granted.")
+                .findFirst()
+                .orElse("");
     }
 
     static UnsupportedDatabaseException ofOption(String option) {
