@@ -40,6 +40,7 @@ class LimitedTimeIntegrationTests {
     }
 
     @Test
+    @EnabledOnDatabase({DatabaseKind.POSTGRESQL, DatabaseKind.MARIADB, DatabaseKind.MYSQL})
     void ofAPoolIsLifted() throws Exception {
         try (BasicDataSource pool = new BasicDataSource()) {
             pool.setUrl(schema.jdbcUrl());
@@ -59,19 +60,19 @@ class LimitedTimeIntegrationTests {
         String limit;
         switch (schema.kind()) {
             case POSTGRESQL -> {
-                config.setConnectionInitSql("set statement_timeout = 50");
+                config.setConnectionInitSql("set statement_timeout = 400");
                 asked = "show statement_timeout";
-                limit = "50ms";
+                limit = "400ms";
             }
             case MARIADB -> {
-                config.setConnectionInitSql("set session max_statement_time = 0.05");
+                config.setConnectionInitSql("set session max_statement_time = 0.4");
                 asked = "select @@session.max_statement_time";
-                limit = "0.050000";
+                limit = "0.400000";
             }
             default -> {
-                config.setConnectionInitSql("set session max_execution_time = 50");
+                config.setConnectionInitSql("set session max_execution_time = 400");
                 asked = "select @@session.max_execution_time";
-                limit = "50";
+                limit = "400";
             }
         }
         try (HikariDataSource pool = schema.newPool(config)) {
@@ -79,6 +80,25 @@ class LimitedTimeIntegrationTests {
 
             try (Connection connection = pool.getConnection()) {
                 assertThat(BorrowedConnections.ask(connection, asked)).containsExactly(limit);
+            }
+        }
+    }
+
+    /** There it is a setting of the session, and the driver does not know that of a statement. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.H2)
+    void ofAnH2SessionIsLeftAlone() throws Exception {
+        HikariConfig config = schema.poolConfig(1, schema.jdbcUrl());
+        config.setConnectionInitSql("set query_timeout 5000");
+        try (HikariDataSource pool = schema.newPool(config);
+                Node node = new Node(pool, TestSettings.defaults())) {
+            node.semaphores().acquire(AcquireRequest.of(node.semaphore(1))).close();
+
+            try (Connection connection = pool.getConnection()) {
+                assertThat(BorrowedConnections.ask(
+                                connection,
+                                "select setting_value from information_schema.settings where setting_name = 'QUERY_TIMEOUT'"))
+                        .containsExactly("5000");
             }
         }
     }

@@ -78,7 +78,8 @@ final class OperationsProcess {
                         .withKeepAlive(false));
             case "work-forever" -> work(request(words).withoutTtl());
             case "check" -> check(Optional.ofNullable(grants.get(words[1])).orElseThrow());
-            case "exit" -> exit();
+            case "exit" -> exit(false);
+            case "exit-late" -> exit(true);
             case "hammer" -> inBackground(() -> hammer(words[1], Duration.ofSeconds(Long.parseLong(words[2]))));
             default -> throw new IllegalArgumentException("Unknown: " + words[0]);
         }
@@ -96,11 +97,16 @@ final class OperationsProcess {
         }));
     }
 
-    private void exit() {
+    /** Exits within work that holds a permit, while a shutdown has begun or not. */
+    private void exit(boolean late) {
         Runtime.getRuntime().addShutdownHook(new Thread(node::close));
         node.admin().create("exit", 1);
         node.semaphores().executeWithoutResult(AcquireRequest.of("exit"), grant -> {
             say("EXITING");
+            if (late) {
+                inBackground(() -> System.exit(3));
+                Thread.sleep(1_000);
+            }
             System.exit(3);
         });
     }

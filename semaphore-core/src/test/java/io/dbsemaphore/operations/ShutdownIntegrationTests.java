@@ -200,13 +200,14 @@ class ShutdownIntegrationTests {
     }
 
     /** The thread that calls it does not return, and is not the one that runs the shutdown. */
-    @Test
-    void doesNotWaitForWorkThatExits() {
+    @ParameterizedTest
+    @ValueSource(strings = {"exit", "exit-late"})
+    void doesNotWaitForWorkThatExits(String exit) {
         try (Schema shared = TestDatabase.createForProcesses().migrate();
                 ChildJvm process = ChildJvm.start(OperationsProcess.class, shared.handOver(), "20", "60")) {
             process.awaitLine("READY", Duration.ofSeconds(60));
 
-            process.send("exit");
+            process.send(exit);
             process.awaitLine("EXITING", SOON);
 
             assertThat(process.awaitExit(SOON)).isEqualTo(3);

@@ -26,6 +26,9 @@ public final class GrantRegistry {
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** How many polls there are from one look at the stacks of threads that work to the next. */
+    private static final int POLLS_OF_STACKS = 20;
+
     private final ConcurrentMap<String, Held> byExternalId = new ConcurrentHashMap<>();
     private final ReferenceQueue<HeldGrant> dropped = new ReferenceQueue<>();
     private final AtomicInteger releasesInProgress = new AtomicInteger();
@@ -109,12 +112,18 @@ public final class GrantRegistry {
      * @return the grants of such work
      */
     public Set<HeldGrant> awaitNoWork(Deadline deadline) throws InterruptedException {
-        Set<HeldGrant> unawaited =
-                states().filter(HeldGrant::isWorkThatAwaitsShutdown).collect(Collectors.toSet());
-        while (!deadline.isPassed() && isWorkInProgress(unawaited)) {
+        Set<HeldGrant> unawaited = workThatAwaitsShutdown();
+        for (int poll = 1; !deadline.isPassed() && isWorkInProgress(unawaited); poll++) {
             TimeUnit.NANOSECONDS.sleep(Math.min(POLL_NANOS, deadline.remainingNanos()));
+            if (poll % POLLS_OF_STACKS == 0) {
+                unawaited = workThatAwaitsShutdown();
+            }
         }
         return unawaited;
+    }
+
+    private Set<HeldGrant> workThatAwaitsShutdown() {
+        return states().filter(HeldGrant::isWorkThatAwaitsShutdown).collect(Collectors.toSet());
     }
 
     /** The grants first: a release is counted before its grant ends. */

@@ -49,6 +49,9 @@ public final class HeldCheck {
 
     private static final String WITHOUT_TABLES = "a database without the tables of the semaphores";
 
+    private static final String IF_JTA =
+            ". In a JTA transaction, execute a statement on that DataSource first, and let its pool lend connections with auto-commit on";
+
     private static final TransactionDefinition PRESENT =
             new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_MANDATORY);
 
@@ -188,13 +191,12 @@ public final class HeldCheck {
     }
 
     private void requireTransaction(String externalId) {
-        if (!TransactionSynchronizationManager.isActualTransactionActive()
-                || !TransactionSynchronizationManager.isSynchronizationActive() // the transaction has completed
-                || !isOnHostDataSource()) {
+        boolean active = TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive(); // otherwise it has completed
+        if (!active || !isOnHostDataSource()) {
             throw new IllegalTransactionStateException("requireHeld of '" + externalId + "' needs a transaction on the"
-                    + " DataSource of the semaphores, since it is the commit of that transaction which it protects. In a JTA"
-                    + " transaction, execute a statement on that DataSource first, and let its pool lend connections with"
-                    + " auto-commit on");
+                    + " DataSource of the semaphores, since it is the commit of that transaction which it protects"
+                    + (active ? IF_JTA : ""));
         }
         if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
             throw new IllegalTransactionStateException(

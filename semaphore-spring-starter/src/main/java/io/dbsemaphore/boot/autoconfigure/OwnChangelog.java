@@ -28,7 +28,13 @@ final class OwnChangelog {
 
     private static final Logger log = LoggerFactory.getLogger(OwnChangelog.class);
 
-    private static final Set<String> TABLE_EXISTS = Set.of("42S01", "42P07");
+    /** For each table of Liquibase one more. */
+    private static final int ATTEMPTS = 3;
+
+    private static final Set<String> TABLE_EXISTS = Set.of(
+            "42S01",
+            "42P07",
+            "23505"); // PostgreSQL, while the other one has not committed
 
     private static final String GROUP_REPLICATION = """
             select count(*) from information_schema.plugins
@@ -96,19 +102,22 @@ final class OwnChangelog {
         }
     }
 
-    /** Runs it once more if another instance has created a table of Liquibase since Liquibase looked for it, which it does without a lock. */
+    /** Runs it again if another instance has created a table of Liquibase since Liquibase looked for it, which it does without a lock. */
     private static void update(SpringLiquibase liquibase) throws Exception {
-        try {
-            liquibase.afterPropertiesSet();
-        } catch (Exception failure) {
-            if (SqlErrors.root(failure)
-                    .map(SQLException::getSQLState)
-                    .filter(TABLE_EXISTS::contains)
-                    .isEmpty()) {
-                throw failure;
+        for (int attempt = 1; ; attempt++) {
+            try {
+                liquibase.afterPropertiesSet();
+                return;
+            } catch (Exception failure) {
+                if (attempt == ATTEMPTS
+                        || SqlErrors.root(failure)
+                                .map(SQLException::getSQLState)
+                                .filter(TABLE_EXISTS::contains)
+                                .isEmpty()) {
+                    throw failure;
+                }
+                log.debug("Another instance has created a table of Liquibase; the changelog is run again", failure);
             }
-            log.debug("Another instance has created a table of Liquibase; the changelog is run again", failure);
-            liquibase.afterPropertiesSet();
         }
     }
 
