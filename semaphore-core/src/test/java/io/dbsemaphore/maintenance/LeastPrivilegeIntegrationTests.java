@@ -35,7 +35,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A user with the grants that docs/operations.md says, and no others, can do what it says, and nothing else. */
+/** A user with the grants that docs/databases.md says, and no others, can do what it says, and nothing else. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LeastPrivilegeIntegrationTests {
@@ -219,11 +219,11 @@ class LeastPrivilegeIntegrationTests {
 
     /** The SQL below this heading, as it stands in the documentation but for the names of database and user. */
     private void grant(String what) throws IOException {
-        String operations = Files.readString(
-                Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolveSibling("docs/operations.md"));
+        String databases = Files.readString(
+                Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolveSibling("docs/databases.md"));
         String marker = "-- " + what + "\n";
-        assertThat(operations).containsOnlyOnce(marker);
-        String block = operations.substring(operations.indexOf(marker) + marker.length());
+        assertThat(databases).containsOnlyOnce(marker);
+        String block = databases.substring(databases.indexOf(marker) + marker.length());
         block = block.substring(0, Math.min(end(block, "\n\n"), end(block, "```")));
         List<String> grants = Arrays.stream(block.split(";"))
                 .map(String::strip)

@@ -22,7 +22,9 @@ import org.springframework.orm.jpa.JpaSystemException;
 /** The table of errors in {@code docs/databases.md} describes what the library does, and lists all errors that it handles. */
 class DocumentedErrorsTests {
 
-    /** One row of the table. */
+    private static final Pattern ERROR = Pattern.compile("`([0-9A-Z]{4,5})`");
+
+    /** One error of a row of the table. */
     record Row(String error, String means, boolean again, String exception) {
 
         SQLException toException() {
@@ -49,10 +51,15 @@ class DocumentedErrorsTests {
 
     static Stream<Row> rows() throws IOException {
         return Files.readAllLines(Path.of("../docs/databases.md")).stream()
-                .filter(line -> Pattern.matches("\\| [0-9A-Z]{4,5} \\|.*", line))
+                .filter(line -> Pattern.matches("\\| `[0-9A-Z]{4,5}`.*", line))
                 .map(line -> line.split("\\|"))
-                .map(cells -> new Row(
-                        cells[1].strip(), cells[3].strip(), cells[4].strip().startsWith("yes"), cells[5].strip()));
+                .flatMap(cells -> ERROR.matcher(cells[1])
+                        .results()
+                        .map(error -> new Row(
+                                error.group(1),
+                                cells[2].strip(),
+                                cells[3].strip().startsWith("yes"),
+                                cells[4].strip())));
     }
 
     @ParameterizedTest

@@ -21,7 +21,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContextException;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The analysis of a start with a user of the database that lacks one of the privileges of docs/operations.md. */
+/** The analysis of a start with a user of the database that lacks one of the privileges of docs/databases.md. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @ExtendWith(OutputCaptureExtension.class)
 class MissingPrivilegeIntegrationTests {
