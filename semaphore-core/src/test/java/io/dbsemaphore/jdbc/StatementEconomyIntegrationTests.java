@@ -181,11 +181,15 @@ class StatementEconomyIntegrationTests {
                 .orElseThrow();
     }
 
-    /** What was executed, by transaction: one after the other on each connection. */
+    /** What was executed and committed, by transaction: one after the other on each connection. */
     private List<List<String>> transactions() {
         List<List<String>> ended = new ArrayList<>();
         Map<Integer, List<String>> open = new HashMap<>();
         for (Executed each : gate.executions()) {
+            if (each.sql().equals("rollback")) { // of what a former borrower left; a driver that knows of nothing sends none
+                open.remove(each.connection());
+                continue;
+            }
             open.computeIfAbsent(each.connection(), connection -> new ArrayList<>())
                     .add(each.sql());
             if (each.sql().equals("commit")) {
