@@ -19,7 +19,11 @@ final class AllRows {
         statement.setMaxRows(0);
         // on H2 it is a setting of the session, which the host would not get back
         if (statement.getQueryTimeout() != 0
-                && !statement.getConnection().getMetaData().getDatabaseProductName().equals("H2")) {
+                && !statement
+                        .getConnection()
+                        .getMetaData()
+                        .getDatabaseProductName()
+                        .equals("H2")) {
             statement.setQueryTimeout(0);
         }
         return statement;

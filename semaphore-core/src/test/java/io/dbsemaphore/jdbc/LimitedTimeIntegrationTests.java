@@ -95,9 +95,10 @@ class LimitedTimeIntegrationTests {
             node.semaphores().acquire(AcquireRequest.of(node.semaphore(1))).close();
 
             try (Connection connection = pool.getConnection()) {
-                assertThat(BorrowedConnections.ask(
-                                connection,
-                                "select setting_value from information_schema.settings where setting_name = 'QUERY_TIMEOUT'"))
+                assertThat(
+                                BorrowedConnections.ask(
+                                        connection,
+                                        "select setting_value from information_schema.settings where setting_name = 'QUERY_TIMEOUT'"))
                         .containsExactly("5000");
             }
         }

@@ -186,7 +186,8 @@ class StatementEconomyIntegrationTests {
         List<List<String>> ended = new ArrayList<>();
         Map<Integer, List<String>> open = new HashMap<>();
         for (Executed each : gate.executions()) {
-            if (each.sql().equals("rollback")) { // of what a former borrower left; a driver that knows of nothing sends none
+            if (each.sql()
+                    .equals("rollback")) { // of what a former borrower left; a driver that knows of nothing sends none
                 open.remove(each.connection());
                 continue;
             }

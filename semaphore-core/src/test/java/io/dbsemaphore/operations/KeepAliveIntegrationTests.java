@@ -194,7 +194,8 @@ class KeepAliveIntegrationTests {
                 assertThat(next.isHeld()).isTrue();
                 Awaitility.await("the warning, which is about work that goes on")
                         .atMost(Duration.ofSeconds(20))
-                        .until(() -> !messages(log, "semaphore.defaults.max-hold").isEmpty());
+                        .until(() ->
+                                !messages(log, "semaphore.defaults.max-hold").isEmpty());
             });
         } finally {
             logger().detachAppender(log);

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 
 /**
  * The main class of the processes that these tests kill, freeze and run side by side. It does what it reads:
@@ -105,7 +106,7 @@ final class OperationsProcess {
             say("EXITING");
             if (late) {
                 inBackground(() -> System.exit(3));
-                Thread.sleep(1_000);
+                Awaitility.await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
             }
             System.exit(3);
         });

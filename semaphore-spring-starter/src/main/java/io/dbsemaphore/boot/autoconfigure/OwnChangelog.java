@@ -31,10 +31,8 @@ final class OwnChangelog {
     /** For each table of Liquibase one more. */
     private static final int ATTEMPTS = 3;
 
-    private static final Set<String> TABLE_EXISTS = Set.of(
-            "42S01",
-            "42P07",
-            "23505"); // PostgreSQL, while the other one has not committed
+    private static final Set<String> TABLE_EXISTS =
+            Set.of("42S01", "42P07", "23505"); // PostgreSQL, while the other one has not committed
 
     private static final String GROUP_REPLICATION = """
             select count(*) from information_schema.plugins
