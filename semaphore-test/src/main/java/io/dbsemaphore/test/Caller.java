@@ -5,6 +5,7 @@ import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * A caller that acquires.
@@ -12,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
  * @param externalId the external id of the request, or one that was made for it
  * @param forWork whether the caller is about to run work under the grant
  * @param since when it has called
+ * @param delivery completes the answer
  */
 record Caller(
         AcquireRequest request,
@@ -19,7 +21,8 @@ record Caller(
         boolean forWork,
         Instant since,
         Duration waitTime,
-        CompletableFuture<AcquireResult> answer) {
+        CompletableFuture<AcquireResult> answer,
+        Executor delivery) {
 
     /** Whether it may get the grant of an earlier acquire with the same external id. */
     boolean acceptsReplay() {

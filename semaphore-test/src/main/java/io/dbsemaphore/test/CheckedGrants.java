@@ -1,19 +1,25 @@
 package io.dbsemaphore.test;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** The grants that the open transaction of a thread has checked: it releases them when that has completed. */
+/**
+ * The grants that open transactions of a thread have checked, suspended ones included. The thread releases each of them when all
+ * transactions that have checked it have completed.
+ */
 final class CheckedGrants {
+
+    @SuppressWarnings("ThreadLocalUsage") // one for each InMemorySemaphores
+    private final ThreadLocal<List<Check>> open = ThreadLocal.withInitial(ArrayList::new);
 
     /** @throws IllegalTransactionStateException if no grant could be checked on a database */
     static void requireTransaction() {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive() // the transaction has completed
                 || TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
             throw new IllegalTransactionStateException(
                     "requireHeld needs an open, writable transaction on the calling thread: without one, it would prevent nothing from"
@@ -22,31 +28,48 @@ final class CheckedGrants {
     }
 
     void add(String externalId) {
-        if (TransactionSynchronizationManager.getResource(this) instanceof OfTransaction open) {
-            open.externalIds.add(externalId);
-        } else if (TransactionSynchronizationManager.isSynchronizationActive()) {
-            OfTransaction begun = new OfTransaction();
-            begun.externalIds.add(externalId);
-            TransactionSynchronizationManager.bindResource(this, begun);
-            TransactionSynchronizationManager.registerSynchronization(begun);
+        TransactionSynchronizationManager.registerSynchronization(new Check(externalId, open.get()));
+    }
+
+    /** Releases a grant later if a transaction of this thread has checked it. */
+    boolean defer(String externalId, Runnable release) {
+        return defer(open.get(), externalId, List.of(release));
+    }
+
+    private static boolean defer(List<Check> checks, String externalId, List<Runnable> releases) {
+        synchronized (checks) {
+            Optional<Check> other = checks.stream()
+                    .filter(check -> check.externalId.equals(externalId))
+                    .findFirst();
+            other.ifPresent(check -> check.releases.addAll(releases));
+            return other.isPresent();
         }
     }
 
-    /** Releases a grant later if the transaction of this thread has checked it. */
-    boolean defer(String externalId, Runnable release) {
-        return TransactionSynchronizationManager.getResource(this) instanceof OfTransaction open
-                && open.externalIds.contains(externalId)
-                && open.releases.add(release);
-    }
+    /** One check, until its transaction has completed, which may be on another thread. */
+    private static final class Check implements TransactionSynchronization {
 
-    private final class OfTransaction implements TransactionSynchronization {
-
-        private final Set<String> externalIds = new HashSet<>();
+        private final String externalId;
+        private final List<Check> checks;
         private final List<Runnable> releases = new ArrayList<>();
 
+        Check(String externalId, List<Check> checks) {
+            this.externalId = externalId;
+            this.checks = checks;
+            synchronized (checks) {
+                checks.add(this);
+            }
+        }
+
+        /** Leaves the releases to another check of the grant, if there is one. */
         @Override
         public void afterCompletion(int status) {
-            TransactionSynchronizationManager.unbindResource(CheckedGrants.this);
+            synchronized (checks) {
+                checks.remove(this);
+                if (defer(checks, externalId, releases)) {
+                    return;
+                }
+            }
             releases.forEach(Runnable::run);
         }
     }

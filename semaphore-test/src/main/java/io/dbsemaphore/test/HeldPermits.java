@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Who holds permits at one time.
@@ -17,13 +18,19 @@ import java.util.stream.Collectors;
  */
 record HeldPermits(SortedMap<String, List<PermitHolder>> byName) {
 
-    static HeldPermits of(SemaphoreAdmin admin) {
+    static HeldPermits of(SemaphoreAdmin... admins) {
         SortedMap<String, List<PermitHolder>> byName = new TreeMap<>();
-        admin.list().stream()
-                .filter(semaphore -> semaphore.held() > 0)
-                .map(SemaphoreStatus::name)
-                .forEach(name -> byName.put(name, admin.holders(name)));
+        for (SemaphoreAdmin admin : admins) {
+            admin.list().stream()
+                    .filter(semaphore -> semaphore.held() > 0)
+                    .map(SemaphoreStatus::name)
+                    .forEach(name -> byName.merge(name, admin.holders(name), HeldPermits::both));
+        }
         return new HeldPermits(byName);
+    }
+
+    private static List<PermitHolder> both(List<PermitHolder> some, List<PermitHolder> others) {
+        return Stream.concat(some.stream(), others.stream()).toList();
     }
 
     Set<String> externalIds() {

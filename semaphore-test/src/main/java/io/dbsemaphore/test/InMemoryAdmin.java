@@ -37,7 +37,7 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
             if (ledger.held(name) > 0) {
                 throw new SemaphoreInUseException(name, ledger.held(name));
             }
-            return ledger.capacities.remove(name) != null;
+            return ledger.delete(name);
         });
     }
 

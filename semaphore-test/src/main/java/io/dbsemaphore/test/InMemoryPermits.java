@@ -20,8 +20,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -33,12 +34,26 @@ import org.jspecify.annotations.Nullable;
  * <p>Every caller goes through the queue. After each change, be it a new caller, a release, a capacity or the clock, the queue is
  * {@linkplain #settle settled}, from its first caller to its last. A caller whose permits are available, beside all that the callers ahead of
  * it wait for, is granted them. Another one is refused if its wait time has passed, and otherwise goes on waiting. Callers get their answers
- * outside of the lock: the completion of a future runs code of the test.
+ * outside of the lock. A future is completed on a thread of its own: that runs code of the test, which may block.
  */
 final class InMemoryPermits implements PermitManager {
 
+    /** Daemon threads without a limit, so that code of the test that blocks one does not hold up others. They inherit nothing. */
+    private static final Executor THREADS = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(null, task, "semaphores-in-memory", 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(InMemoryPermits.class.getClassLoader());
+        return thread;
+    });
+
     /** How often a running clock is looked at while callers wait. */
-    private static final long POLL_MILLIS = 10;
+    private static final Executor POLL = CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS, THREADS);
+
+    /**
+     * Completes the futures. As with a database, that takes some time, in which the caller adds its actions: those that are added to a
+     * complete future run on the thread of the caller.
+     */
+    private static final Executor DELIVERY = CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS, THREADS);
 
     private final Object lock = new Object();
     private final MovableClock clock;
@@ -114,26 +129,25 @@ final class InMemoryPermits implements PermitManager {
 
     private void answer(Caller caller, AcquireResult result) {
         queue.remove(caller);
-        answers.add(() -> {
+        answers.add(() -> caller.delivery().execute(() -> {
             if (!caller.answer().complete(result)
                     && result instanceof AcquireResult.Granted granted
                     && !granted.grant().isReplayed()) {
                 granted.grant().close(); // its caller has left meanwhile
             }
-        });
+        }));
     }
 
     private void fail(Caller caller, RuntimeException failure) {
         queue.remove(caller);
-        answers.add(() -> caller.answer().completeExceptionally(failure));
+        answers.add(() -> caller.delivery().execute(() -> caller.answer().completeExceptionally(failure)));
     }
 
     /** A running clock reaches deadlines and expiries by itself. */
     private void watchTheTime() {
         if (!queue.isEmpty() && !isWatchingTheTime) {
             isWatchingTheTime = true;
-            CompletableFuture.delayedExecutor(POLL_MILLIS, TimeUnit.MILLISECONDS)
-                    .execute(() -> change(unused -> isWatchingTheTime = false));
+            POLL.execute(() -> change(unused -> isWatchingTheTime = false));
         }
     }
 
@@ -149,13 +163,13 @@ final class InMemoryPermits implements PermitManager {
 
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
-        Caller caller = enqueue(request, false);
+        Caller caller = enqueue(request, false, DELIVERY);
         CompletableFuture<?> unused =
                 caller.answer().whenComplete((result, failure) -> change(ledger -> queue.remove(caller)));
         return caller.answer();
     }
 
-    private Caller enqueue(AcquireRequest request, boolean forWork) {
+    private Caller enqueue(AcquireRequest request, boolean forWork, Executor delivery) {
         return change(ledger -> {
             ledger.requireWithinLimits(request);
             Caller caller = new Caller(
@@ -164,7 +178,8 @@ final class InMemoryPermits implements PermitManager {
                     forWork,
                     clock.instant(),
                     ledger.waitTime(request),
-                    new CompletableFuture<>());
+                    new CompletableFuture<>(),
+                    delivery);
             request.permits().keySet().stream()
                     .flatMap(name -> Optional.ofNullable(scripts.get(name)).map(Deque::poll).stream())
                     .findFirst()
@@ -178,19 +193,25 @@ final class InMemoryPermits implements PermitManager {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(request.permits().keySet());
         }
-        Caller caller = enqueue(request, forWork);
+        Caller caller = enqueue(request, forWork, Runnable::run);
+        boolean interrupted = false;
         try {
-            return caller.answer().get();
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            if (change(ledger -> queue.remove(caller))) {
-                throw new AcquireInterruptedException(request.permits().keySet());
+            while (true) {
+                try {
+                    return caller.answer().get();
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                    if (change(ledger -> queue.remove(caller))) {
+                        throw new AcquireInterruptedException(request.permits().keySet());
+                    }
+                } catch (ExecutionException failure) {
+                    throw (RuntimeException) failure.getCause();
+                }
             }
-            return caller.answer().join();
-        } catch (ExecutionException failure) {
-            throw failure.getCause() instanceof RuntimeException unchecked
-                    ? unchecked
-                    : new CompletionException(failure.getCause());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -288,11 +309,7 @@ final class InMemoryPermits implements PermitManager {
     @Override
     public void requireHeld(PermitGrant grant) {
         CheckedGrants.requireTransaction();
-        boolean isHeld = change(ledger -> {
-            GrantedRequest request = ledger.held.get(grant.externalId());
-            return request != null && request.isAlive(clock.instant());
-        });
-        if (!isHeld) {
+        if (!change(ledger -> ledger.held.containsKey(grant.externalId()))) { // contains those to be reclaimed, too
             throw new PermitLostException(grant.externalId(), grant.permits());
         }
         checked.add(grant.externalId());

@@ -27,8 +27,13 @@ import org.springframework.core.env.StandardEnvironment;
  *
  * <p>It differs from the engine where a database or several instances matter. Callers that wait are always served in the order of their
  * arrival. There is one instance, which never dies. Listeners are not called, permits are not reused, and acquires within a transaction of
- * the application are always allowed. Transactions that have checked a grant with {@link #requireHeld} defer its release on their own thread
- * only.
+ * the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, since it cannot be known whether that is on
+ * the {@code DataSource} of the semaphores. Transactions that have checked a grant defer its release on their own thread only, and neither a
+ * forced release nor the acquire that takes its permits once it has expired. {@link #admin()} checks names and capacities, but no operators,
+ * reasons, search texts or limits.
+ *
+ * <p>Futures of {@link #acquireAsync} are completed as on the engine: on another thread, soon after what completes them. A test waits for them,
+ * for example with {@code join}, or with AssertJ's {@code succeedsWithin} and {@code failsWithin}.
  *
  * <p>Thread-safe.
  */

@@ -68,6 +68,12 @@ final class Ledger {
         return capacities.putIfAbsent(name, capacity) == null;
     }
 
+    /** False if it does not exist. */
+    boolean delete(String name) {
+        createdByPatterns.remove(name);
+        return capacities.remove(name) != null;
+    }
+
     /** A grant: a new one, or that of an earlier request with the same external id. */
     record Granted(GrantedRequest request, boolean replayed) {}
 

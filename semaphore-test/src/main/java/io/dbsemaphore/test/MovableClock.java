@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A clock that tests move. What waits for a time is done when the clock is moved there, on the thread that moves it. Thread-safe.
+ * A clock that tests move. What waits for a time is done when the clock is moved there, on the thread that moves it; a future of
+ * {@code acquireAsync} is then completed on another thread. Thread-safe.
  *
  * <p>A {@linkplain #running() running} clock goes on from wherever it was moved to, so that nobody waits for ever for a test that does not
  * move it. A {@linkplain #stoppedAt stopped} one changes only when it is moved. Code that needs a {@link Clock} gets one from

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
  * }
  * }</pre>
  *
- * <p>The test class, or one around it, has a field of the type {@link InMemorySemaphores}, or of the type {@link SemaphoreAdmin} for those of
- * a database; it may be injected.
+ * <p>The test class, a superclass, or a class around it has a field of the type {@link InMemorySemaphores}, or of the type
+ * {@link SemaphoreAdmin} for those of a database. It may be injected. If there are several such fields, all are checked.
  */
 public final class PermitLeakExtension implements BeforeEachCallback, AfterEachCallback {
 
@@ -33,14 +33,15 @@ public final class PermitLeakExtension implements BeforeEachCallback, AfterEachC
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        context.getStore(NAMESPACE).put("before", HeldPermits.of(admin(context)).externalIds());
+        context.getStore(NAMESPACE)
+                .put("before", HeldPermits.of(admins(context)).externalIds());
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
         @SuppressWarnings("unchecked") // as put there
         Set<String> before = context.getStore(NAMESPACE).getOrDefault("before", Set.class, Set.of());
-        String leaked = HeldPermits.of(admin(context)).without(before).describe();
+        String leaked = HeldPermits.of(admins(context)).without(before).describe();
         if (!leaked.isEmpty()) {
             throw new AssertionError(
                     "The test %s leaves permits held, which later tests cannot acquire:%n%s%nRelease them, or acquire them with execute or try-with-resources"
@@ -48,16 +49,20 @@ public final class PermitLeakExtension implements BeforeEachCallback, AfterEachC
         }
     }
 
-    private static SemaphoreAdmin admin(ExtensionContext context) {
-        return context.getRequiredTestInstances().getAllInstances().stream()
+    private static SemaphoreAdmin[] admins(ExtensionContext context) {
+        SemaphoreAdmin[] admins = context.getRequiredTestInstances().getAllInstances().stream()
                 .flatMap(PermitLeakExtension::values)
                 .flatMap(value -> value instanceof InMemorySemaphores semaphores
                         ? Stream.of(semaphores.admin())
                         : value instanceof SemaphoreAdmin admin ? Stream.of(admin) : Stream.empty())
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException(
-                        "%s has no field of the type InMemorySemaphores or SemaphoreAdmin, so that PermitLeakExtension cannot find leaks: add one"
-                                .formatted(context.getRequiredTestClass().getName())));
+                .distinct()
+                .toArray(SemaphoreAdmin[]::new);
+        if (admins.length == 0) {
+            throw new IllegalStateException(
+                    "%s has no field of the type InMemorySemaphores or SemaphoreAdmin, so that PermitLeakExtension cannot find leaks: add one"
+                            .formatted(context.getRequiredTestClass().getName()));
+        }
+        return admins;
     }
 
     private static Stream<Object> values(Object instance) {

@@ -5,21 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.Permits;
+import io.dbsemaphore.PermitsExceedCapacityException;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,6 +39,8 @@ class InMemorySemaphoresTests {
 
     private final InMemorySemaphores semaphores =
             InMemorySemaphores.of("backup", 1).with("tenant:*", 2);
+
+    private static final Duration SOON = Duration.ofSeconds(10);
 
     static class Backups {
 
@@ -94,7 +106,7 @@ class InMemorySemaphoresTests {
                 .isSameAs(failure);
         semaphores.failNext("backup", failure);
         assertThat(semaphores.acquireAsync(AcquireRequest.of("backup")))
-                .failsWithin(Duration.ofSeconds(10))
+                .failsWithin(SOON)
                 .withThrowableThat()
                 .withCause(failure);
         assertThat(semaphores).haveNoHolders();
@@ -148,11 +160,11 @@ class InMemorySemaphoresTests {
                 semaphores.acquireAsync(AcquireRequest.of("backup").withWaitTime(Duration.ofMinutes(30)));
 
         semaphores.clock().advance(Duration.ofMinutes(59));
-        assertThat(waiting.isDone()).isEqualTo(false);
-        assertThat(impatient).isCompletedExceptionally();
+        assertThat(semaphores).semaphore("backup").hasWaiting(1);
+        assertThat(impatient).failsWithin(SOON);
         semaphores.clock().set(expiring.expiresAt().orElseThrow());
 
-        assertThat(waiting).isCompletedWithValueMatching(PermitGrant::isHeld);
+        assertThat(waiting).succeedsWithin(SOON).matches(PermitGrant::isHeld);
     }
 
     @Test
@@ -168,24 +180,113 @@ class InMemorySemaphoresTests {
         CompletableFuture<PermitGrant> waiting = configured.acquireAsync(AcquireRequest.of("backup-1"));
 
         configured.clock().advance(Duration.ofMinutes(59));
-        assertThat(waiting.isDone()).isEqualTo(false);
+        assertThat(configured).semaphore("backup-1").hasWaiting(1);
         configured.clock().advance(Duration.ofMinutes(1));
 
-        assertThat(waiting).isCompletedExceptionally();
+        assertThat(waiting).failsWithin(SOON);
         assertThat(first.isHeld()).isEqualTo(true);
     }
 
-    /** The action may call anything: it does not run under the lock. */
+    /** The action does not run under the lock, which the other thread needs. */
     @Test
-    void dependentActionsCanAcquire() throws Exception {
+    void dependentActionsCanAwaitWhatOtherThreadsAcquire() {
         PermitGrant first = semaphores.acquire(AcquireRequest.of("backup"));
         CompletableFuture<Optional<PermitGrant>> nested = semaphores
                 .acquireAsync(AcquireRequest.of("backup").withWaitTime(Duration.ofHours(1)))
-                .thenApplyAsync(grant -> semaphores.tryAcquire(AcquireRequest.of("tenant:a")));
+                .thenApply(grant -> unchecked(() -> Concurrently.get(
+                        Concurrently.async(() -> semaphores.tryAcquire(AcquireRequest.of("tenant:a"))))));
 
         first.release();
 
-        assertThat(nested.get(10, TimeUnit.SECONDS)).isPresent();
+        assertThat(nested).succeedsWithin(SOON).matches(Optional::isPresent);
+    }
+
+    /** Repeated, since a thread that is not run for a millisecond adds its action to a complete future. */
+    @Test
+    void dependentActionsOfAGrantWithoutAWaitRunOnAnotherThreadToo() {
+        Awaitility.await()
+                .until(
+                        () -> semaphores
+                                .acquireAsync(AcquireRequest.of("backup"))
+                                .thenApply(grant -> {
+                                    grant.close();
+                                    return Thread.currentThread();
+                                })
+                                .get(10, TimeUnit.SECONDS),
+                        thread -> thread.isDaemon() && thread.getName().equals("semaphores-in-memory"));
+    }
+
+    @Test
+    void anyNumberOfDependentActionsMayBlock() {
+        CountDownLatch end = new CountDownLatch(1);
+        List<CompletableFuture<Boolean>> blocked = Stream.generate(() ->
+                        semaphores.acquireAsync(AcquireRequest.of("tenant:a").withWaitTime(Duration.ofHours(1))))
+                .limit(100)
+                .map(future -> future.thenApply(grant -> {
+                    grant.close();
+                    return unchecked(() -> end.await(20, TimeUnit.SECONDS));
+                }))
+                .toList();
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(semaphores)
+                        .semaphore("tenant:a")
+                        .hasWaiting(0)
+                        .hasHeld(0));
+        end.countDown();
+
+        blocked.forEach(each -> assertThat(each).succeedsWithin(SOON).isEqualTo(true));
+    }
+
+    /** The interrupt comes when the acquire was rejected. Its caller is told after the 500 that came before it. */
+    @Test
+    void aCallerThatIsInterruptedTooLateGetsTheRejection() throws Exception {
+        semaphores.with("backup", 2).acquire(AcquireRequest.of("backup"));
+        AcquireRequest both = AcquireRequest.of("backup", 2).withWaitTime(Duration.ofHours(1));
+        List<CompletableFuture<PermitGrant>> before =
+                Stream.generate(() -> semaphores.acquireAsync(both)).limit(500).toList();
+        CompletableFuture<Thread> waiting = new CompletableFuture<>();
+        Future<Throwable> outcome = Concurrently.async(() -> {
+            waiting.complete(Thread.currentThread());
+            return catchThrowable(() -> semaphores.acquire(both));
+        });
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(semaphores).semaphore("backup").hasWaiting(501));
+
+        Future<?> rejecting = Concurrently.async(() -> semaphores.with("backup", 1));
+        while (semaphores.admin().find("backup").orElseThrow().waiting() > 0) {
+            Thread.onSpinWait();
+        }
+        waiting.join().interrupt();
+
+        assertThat(Concurrently.get(outcome)).isInstanceOf(PermitsExceedCapacityException.class);
+        Concurrently.get(rejecting);
+        before.forEach(each -> assertThat(each).failsWithin(SOON));
+    }
+
+    @Test
+    void aDeletedSemaphoreDoesNotCountAsOneOfAPattern() {
+        InMemorySemaphores limited = new InMemorySemaphores(
+                SemaphoreSettings.defaults()
+                        .withPattern("tenant:*", 1)
+                        .with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 1),
+                MovableClock.running());
+        limited.run("tenant:a", () -> {});
+        assertThatExceptionOfType(PatternLimitExceededException.class)
+                .isThrownBy(() -> limited.run("tenant:b", () -> {}));
+
+        assertThat(limited.admin().delete("tenant:a")).isEqualTo(true);
+        limited.run("tenant:b", () -> {});
+
+        assertThat(limited).semaphore("tenant:b").hasCapacity(1);
+    }
+
+    private static <T> T unchecked(Callable<T> action) {
+        try {
+            return action.call();
+        } catch (Exception failure) {
+            throw new IllegalStateException(failure);
+        }
     }
 
     @Test

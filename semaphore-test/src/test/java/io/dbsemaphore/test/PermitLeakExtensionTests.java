@@ -38,6 +38,14 @@ class PermitLeakExtensionTests {
     }
 
     @Test
+    void readsAllFields() {
+        assertThat(TestRun.of(selectClass(Several.class)).failures())
+                .singleElement()
+                .asString()
+                .contains("'above'", "'one'", "'other'", "'inside'");
+    }
+
+    @Test
     void needsSomethingToRead() {
         assertThat(TestRun.of(selectClass(WithoutField.class)).failures())
                 .hasSize(1)
@@ -90,6 +98,32 @@ class PermitLeakExtensionTests {
             @Test
             void readsTheFieldOfTheClassAround() {
                 assertThat(admin.list()).hasSize(1);
+            }
+        }
+    }
+
+    static class Above {
+
+        final InMemorySemaphores above = InMemorySemaphores.of("above", 1);
+    }
+
+    @ExtendWith(PermitLeakExtension.class)
+    static class Several extends Above {
+
+        private final InMemorySemaphores one = InMemorySemaphores.of("one", 1);
+        private final InMemorySemaphores other = InMemorySemaphores.of("other", 1);
+
+        @Nested
+        class Inside {
+
+            private final InMemorySemaphores inside = InMemorySemaphores.of("inside", 1);
+
+            @Test
+            void leaks() {
+                above.acquire(AcquireRequest.of("above"));
+                one.acquire(AcquireRequest.of("one"));
+                other.acquire(AcquireRequest.of("other"));
+                inside.acquire(AcquireRequest.of("inside"));
             }
         }
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
@@ -26,12 +27,14 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -40,6 +43,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What callers may rely on, of semaphores in memory as of those in a database. */
@@ -268,11 +274,11 @@ abstract class SemaphoreContract {
         create(name, 1);
         acquire(name);
         Future<Optional<PermitGrant>> waiting = Concurrently.async(
-                () -> semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(2))));
+                () -> semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(6))));
         awaitWaiting(1);
         assertThat(waiting.isDone()).isEqualTo(false);
 
-        awaitTime(admin().now().plusSeconds(2));
+        awaitTime(admin().now().plusSeconds(6));
 
         assertThat(Concurrently.get(waiting)).isEmpty();
     }
@@ -344,6 +350,43 @@ abstract class SemaphoreContract {
     }
 
     @Test
+    void aDependentActionBlocksNeitherTheReleaseNorAnAcquire() throws Exception {
+        create(name, 1);
+        create(other, 1);
+        PermitGrant first = acquire(name);
+        CountDownLatch gone = new CountDownLatch(1);
+        CompletableFuture<Boolean> blocked = semaphores()
+                .acquireAsync(AcquireRequest.of(name).withWaitTime(MINUTE))
+                .thenApply(grant -> awaits(gone));
+        awaitWaiting(1);
+
+        first.release();
+        PermitGrant beside = Concurrently.get(semaphores().acquireAsync(AcquireRequest.of(other)));
+
+        assertThat(beside.isHeld()).isEqualTo(true);
+        assertThat(blocked.isDone()).isEqualTo(false);
+        gone.countDown();
+        assertThat(Concurrently.get(blocked)).isEqualTo(true);
+    }
+
+    @Test
+    void aDependentActionIsInNoTransactionOfItsCaller() {
+        create(name, 1);
+        PermitGrant first = acquire(name);
+
+        transaction().executeWithoutResult(status -> {
+            CompletableFuture<Void> checked = semaphores()
+                    .acquireAsync(AcquireRequest.of(name).withWaitTime(MINUTE))
+                    .thenAccept(semaphores()::requireHeld);
+            awaitWaiting(1);
+            first.release();
+
+            assertThatThrownBy(() -> Concurrently.get(checked))
+                    .hasCauseInstanceOf(IllegalTransactionStateException.class);
+        });
+    }
+
+    @Test
     void expiresWhenTheTimeToLiveHasPassed() {
         create(name, 1);
         PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
@@ -362,7 +405,7 @@ abstract class SemaphoreContract {
     @Test
     void aCallerThatWaitsGetsWhatExpires() throws Exception {
         create(name, 1);
-        PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)));
+        PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(6)));
         Future<PermitGrant> waiting = acquireLater(AcquireRequest.of(name));
 
         awaitTime(expiring.expiresAt().orElseThrow());
@@ -392,15 +435,15 @@ abstract class SemaphoreContract {
         create(name, 1);
         PermitGrant alive = semaphores()
                 .acquire(AcquireRequest.of(name)
-                        .withTtl(Duration.ofSeconds(1))
+                        .withTtl(Duration.ofSeconds(4))
                         .withKeepAlive(true)
-                        .withMaxHold(Duration.ofSeconds(4)));
+                        .withMaxHold(Duration.ofSeconds(10)));
 
-        awaitTime(alive.acquiredAt().plusMillis(2200));
+        awaitTime(alive.acquiredAt().plusMillis(5500));
         assertThat(alive.isHeld()).isEqualTo(true);
         assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
 
-        awaitTime(alive.acquiredAt().plusMillis(4100));
+        awaitTime(alive.acquiredAt().plusSeconds(11)); // the last renewal may take some time
         assertThat(alive.isHeld()).isEqualTo(false);
         assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
     }
@@ -514,6 +557,40 @@ abstract class SemaphoreContract {
     }
 
     @Test
+    void requireHeldNeedsATransactionThatHasNotCompleted() {
+        create(name, 1);
+        PermitGrant grant = acquire(name);
+        List<Throwable> refusals = new ArrayList<>();
+
+        transaction()
+                .executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                            @Override
+                            public void afterCompletion(int completion) {
+                                refusals.add(catchThrowable(() -> semaphores().requireHeld(grant)));
+                            }
+                        }));
+
+        assertThat(refusals).singleElement().isInstanceOf(IllegalTransactionStateException.class);
+    }
+
+    @Test
+    void requireHeldAcceptsAnExpiredGrantUntilAnotherAcquireTakesItsPermits() {
+        create(name, 1);
+        PermitGrant expired = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+        awaitTime(expired.expiresAt().orElseThrow());
+        assertThat(expired.isHeld()).isEqualTo(false);
+
+        transaction().executeWithoutResult(status -> semaphores().requireHeld(expired));
+        acquire(name);
+
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> transaction()
+                        .executeWithoutResult(status -> semaphores().requireHeld(expired)));
+    }
+
+    @Test
     void aReleaseWaitsForTheTransactionThatHasCheckedTheGrant() {
         create(name, 1);
         PermitGrant grant = acquire(name);
@@ -523,6 +600,31 @@ abstract class SemaphoreContract {
             assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
             assertThat(grant.isHeld()).isEqualTo(false);
             assertThat(semaphores().find(grant.externalId())).isPresent();
+        });
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(admin()).semaphore(name).hasHeld(0));
+    }
+
+    @Test
+    void aReleaseWaitsForASuspendedTransactionAndForNoOther() {
+        create(name, 1);
+        create(other, 1);
+        PermitGrant outer = acquire(name);
+        PermitGrant inner = acquire(other);
+        TransactionTemplate innerTransaction = transaction();
+        innerTransaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+        transaction().executeWithoutResult(suspended -> {
+            semaphores().requireHeld(outer);
+            innerTransaction.executeWithoutResult(status -> {
+                semaphores().requireHeld(inner);
+                assertThat(List.of(outer.release(), inner.release())).containsOnly(ReleaseOutcome.DEFERRED);
+            });
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(admin()).semaphore(other).hasHeld(0));
+            assertThat(admin()).semaphore(name).hasHeld(1);
         });
 
         Awaitility.await()
@@ -543,6 +645,14 @@ abstract class SemaphoreContract {
         awaitWaiting(1);
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(1, TimeUnit.MILLISECONDS));
         return waiting;
+    }
+
+    private static boolean awaits(CountDownLatch latch) {
+        try {
+            return latch.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException interrupt) {
+            throw new IllegalStateException(interrupt);
+        }
     }
 
     private void awaitWaiting(int callers) {

@@ -18,7 +18,12 @@ import org.springframework.test.context.TestPropertySource;
  *
  * <p>By default the permits are counted in memory. {@link InMemorySemaphores} is a bean to inject, and {@link SemaphoreAdmin} is, too. It has
  * the semaphores, patterns and settings of the application's properties. It belongs to the application context, and so to all tests that share
- * it.
+ * it. A declared semaphore or pattern without a capacity fails the start of the context, as it fails the start of the application.
+ *
+ * <p>Not applied are beans of the types {@code SemaphoreSettings}, {@code SemaphoreSettingsCustomizer}, {@code PermitManagerDecorator},
+ * {@code CapacityProvider}, {@code OwnerLiveness} and {@code SemaphoreListener}, and the property {@code semaphore.host-transaction}. The start
+ * does not check the names in {@code @WithPermits} annotations: a call that acquires an unknown one fails. Nor does it check how the keys of
+ * the properties are written.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -31,6 +31,8 @@ import org.springframework.util.StringUtils;
 @ConditionalOnProperty(name = "semaphore.test.counting", havingValue = "IN_MEMORY")
 public final class SemaphoreTestAutoConfiguration {
 
+    private static final String NO_CAPACITY = "" + Integer.MIN_VALUE;
+
     @Bean
     @ConditionalOnMissingBean(SemaphoreOperations.class)
     InMemorySemaphores inMemorySemaphores(Environment environment) {
@@ -51,8 +53,23 @@ public final class SemaphoreTestAutoConfiguration {
     /** By the name of the semaphore, or the pattern. */
     private static Map<String, Declared> declared(Binder binder) {
         Map<String, Declared> declared = new LinkedHashMap<>();
-        for (String property : List.of("semaphore.semaphores", "semaphore.patterns")) {
-            binder.bind(property, Bindable.mapOf(String.class, Declared.class)).ifBound(declared::putAll);
+        for (String root : List.of("semaphore.semaphores", "semaphore.patterns")) {
+            Map<String, Declared> bound = binder.bind(root, Bindable.mapOf(String.class, Declared.class))
+                    .orElse(Map.of());
+            binder.bind(root, Bindable.mapOf(String.class, Object.class))
+                    .orElse(Map.of())
+                    .keySet()
+                    .forEach(name -> declared.put(name, requireCapacity(root, name, bound.get(name))));
+        }
+        return declared;
+    }
+
+    /** Fails in the words of the starter. An entry without any of these settings is not bound. */
+    private static Declared requireCapacity(String root, String name, @Nullable Declared declared) {
+        if (declared == null || declared.capacity() == Integer.MIN_VALUE) {
+            throw new IllegalStateException(
+                    "%s.%s.capacity is missing. Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"
+                            .formatted(root, name.matches("[A-Za-z0-9-]+") ? name : "[" + name + "]", root, name));
         }
         return declared;
     }
@@ -89,7 +106,7 @@ public final class SemaphoreTestAutoConfiguration {
 
     /** What the properties say of a semaphore, as far as it matters in memory. */
     record Declared(
-            @DefaultValue("0") int capacity,
+            @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold) {}
 }
