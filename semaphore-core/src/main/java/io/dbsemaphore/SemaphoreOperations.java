@@ -199,6 +199,10 @@ public interface SemaphoreOperations {
      * visible to other servers, the later of two conflicting commits fails instead: either the caller's or that of the
      * other transaction.
      *
+     * <p>After a rollback to a savepoint by Spring, such as that of a nested transaction, the commit checks once more, and fails with a
+     * {@link PermitLostException} if the grant is lost. A rollback to a savepoint by JDBC or SQL is not noticed: call this again after it.
+     * In a JTA transaction, execute a statement on the {@code DataSource} first; its pool must lend connections with auto-commit on.
+     *
      * @param grant the grant to check
      * @throws PermitLostException if the grant is no longer held; the caller's transaction must not commit
      * @throws org.springframework.dao.ConcurrencyFailureException if another transaction was in conflict, for example

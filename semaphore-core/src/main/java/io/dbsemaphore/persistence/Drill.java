@@ -49,7 +49,7 @@ public final class Drill {
 
     private static final Logger log = LoggerFactory.getLogger(Drill.class);
 
-    /** How long the second session is awaited: for its connection, and for its answers. Shorter than any limit for idle sessions. */
+    /** How long the second session is awaited: for its connection, and for both of its answers. Shorter than any limit for idle sessions. */
     private static final Duration PATIENCE = Duration.ofMillis(800);
 
     /** A session that does not wait for the other one answers within this time, and twice that of its first statements. */
@@ -190,7 +190,10 @@ public final class Drill {
             // on a foreign table, the second session waits although it is told not to
             boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos())
                     && Uninterruptibles.acquire(
-                            answers, Math.min(PROMPT.toNanos() + 2 * nanosOfAnswerBeside, PATIENCE.toNanos()));
+                            answers,
+                            Math.min(
+                                    PROMPT.toNanos() + 2 * nanosOfAnswerBeside,
+                                    PATIENCE.toNanos() - nanosOfAnswerBeside));
             Deviation seen = deviationBeside;
             if (seen != null) {
                 throw seen;
