@@ -3,9 +3,9 @@ package io.dbsemaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the grant of an acquire was being written at the caller's deadline, or its commit was not answered, so that it is unknown
- * whether the permits are held: the database was unreachable, or too slow. The library keeps trying to undo the acquire in the background
- * until it succeeds or the time to live of the request has passed. The request is never kept alive.
+ * Thrown when it is unknown whether the permits are held: the database was unreachable or too slow, and did not answer the commit of the
+ * grant before the caller's deadline. The library undoes the acquire in the background, and tries that until it succeeds or the time to
+ * live of the request has passed. The grant is not kept alive.
  */
 public class AcquireOutcomeUnknownException extends SemaphoreException {
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
- * external id can be reused, for example as a constant that any number of threads acquire with.
+ * external id may be a constant, with which any number of threads acquire.
  *
  * <p>Each {@code with...} method returns a changed copy. It throws {@link IllegalArgumentException} for an invalid value. The
  * acquire checks configured limits ({@code semaphore.max-ttl}, {@code semaphore.max-names-per-request}) before it uses the database.
@@ -86,9 +86,8 @@ public final class AcquireRequest {
     }
 
     /**
-     * Asks for the whole capacity of every name, as the write side of a read/write lock does. Granted when no permit of
-     * these semaphores is held; until it is released no other permit of them is granted, even if the capacity is raised
-     * meanwhile. Default: not exclusive.
+     * Asks for the whole capacity of every name, like the write side of a read/write lock. It is granted when no permit of these
+     * semaphores is held. While it is held, no other permit of them is granted, even if the capacity is raised. Default: not exclusive.
      *
      * @return the changed request
      * @throws IllegalArgumentException if the request asks for more than one permit of a name
@@ -99,10 +98,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. This is no limit for work under a
-     * grant that is kept alive, which is renewed until the work ends; for that use {@link #withMaxHold}. Default:
-     * {@code semaphore.defaults.ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days), checked by the acquire.
-     * Replaces {@link #withoutTtl}.
+     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. It does not limit work under a grant
+     * that is kept alive; {@link #withMaxHold} does. Default: {@code semaphore.defaults.ttl} (5 minutes). Upper limit:
+     * {@code semaphore.max-ttl} (30 days), checked by the acquire. Replaces {@link #withoutTtl}.
      *
      * @param ttl the time to live, at least {@link #MIN_TTL}
      * @return the changed request
@@ -119,10 +117,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Asks for a grant that never expires, for registrations and slots that outlive processes. It stays held if its
-     * holder crashes, until it is released, forced away by an operator, or released by maintenance (see
-     * {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}, 24 hours). It is not kept alive. Replaces
-     * {@link #withTtl}. Default: {@code semaphore.defaults.ttl}.
+     * Asks for a grant that never expires, for registrations and slots that outlive processes. If its holder crashes, it stays held until
+     * someone releases it, or the maintenance does (see {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}, 24 hours).
+     * It is not kept alive. Replaces {@link #withTtl}. Default: {@code semaphore.defaults.ttl}.
      *
      * @return the changed request
      */
@@ -135,9 +132,8 @@ public final class AcquireRequest {
 
     /**
      * Sets the time after which a grant that is kept alive ends even if its work goes on: its permits are then available to others, and
-     * its holder is notified of the loss. Default: the value configured for the semaphore ({@code semaphore.semaphores.<name>.max-hold}),
-     * for several the shortest, otherwise {@code semaphore.defaults.max-hold} (24 hours). Without effect for a grant that is not kept
-     * alive.
+     * its holder is notified of the loss. Default: {@code semaphore.semaphores.<name>.max-hold}, or else
+     * {@code semaphore.defaults.max-hold} (24 hours); the shortest of several semaphores. Without effect for a grant that is not kept alive.
      *
      * @param limit the limit, counted from the acquire, at least {@link #MIN_TTL}
      * @return the changed request
@@ -151,8 +147,8 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets how long to wait for permits that are not available; zero means not to wait. Default: the value configured for the semaphore
-     * ({@code semaphore.semaphores.<name>.wait-time}), for several the longest, otherwise {@code semaphore.defaults.wait-time} (zero).
+     * Sets how long to wait for permits that are not available; zero means not to wait. Default:
+     * {@code semaphore.semaphores.<name>.wait-time}, or else {@code semaphore.defaults.wait-time} (zero); the longest of several semaphores.
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request
@@ -192,9 +188,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets whether {@code execute} may run its work under a grant that an earlier acquire with the same external id
-     * made, as a restarted job does. Default: false. Without effect in {@code acquire}, {@code tryAcquire} and
-     * {@code acquireAsync}, which always return such a grant.
+     * Sets whether {@code execute} may run its work under the grant of an earlier acquire with the same external id, as a
+     * restarted job does. Default: false. Without effect in {@code acquire}, {@code tryAcquire} and {@code acquireAsync},
+     * which always return such a grant.
      *
      * @param adopt whether to adopt such a grant
      * @return the changed request

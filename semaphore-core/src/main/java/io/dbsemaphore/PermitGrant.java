@@ -11,16 +11,13 @@ import org.slf4j.LoggerFactory;
 /**
  * The permits that one acquire was granted. Thread-safe.
  *
- * <p>Use it in try-with-resources, or release it in a {@code finally} block, and acquire it with
- * {@link AcquireRequest#withKeepAlive withKeepAlive(true)} for work of this JVM that may take longer than its time to live. All instants
- * are read from the database's clock. Only {@link #renew}, {@link #release} and {@link #close} access the database.
+ * <p>Use it in try-with-resources, or release it in a {@code finally} block. If its work may take longer than its time to live, acquire it
+ * with {@link AcquireRequest#withKeepAlive withKeepAlive(true)}. All instants are read from the database's clock. Only {@link #renew},
+ * {@link #release} and {@link #close} access the database.
  */
 public interface PermitGrant extends AutoCloseable {
 
-    /**
-     * {@return the idempotency key of the acquire: the external id that the request gave, or one that was generated for
-     * it}
-     */
+    /** {@return the external id of the request, or one that was generated for it} */
     String externalId();
 
     /** {@return the owner, which operators see as the holder of the permits} */
@@ -31,9 +28,9 @@ public interface PermitGrant extends AutoCloseable {
 
     /**
      * Returns the fencing token of this grant for one of its semaphores. The tokens of a semaphore increase with each
-     * grant, so that a store which remembers the highest token it has seen can reject a holder that has lost its
-     * permit. This is sound for a capacity of 1 only; with a higher capacity several tokens are valid at the same time,
-     * and {@link SemaphoreOperations#requireHeld} is the alternative.
+     * grant: a store that remembers the highest one can reject a holder that has lost its permit. This works for a
+     * capacity of 1 only. With a higher capacity several tokens are valid at the same time: use
+     * {@link SemaphoreOperations#requireHeld}.
      *
      * @param name the semaphore
      * @return the token
@@ -71,8 +68,8 @@ public interface PermitGrant extends AutoCloseable {
     boolean isReplayed();
 
     /**
-     * Returns whether the permits had been granted to an earlier acquire of this JVM, which released them, and were handed
-     * to this one without a transaction. True only if {@code reuse} is configured for the semaphore.
+     * Returns whether an earlier acquire of this JVM released the permits, and this one took them over without a transaction.
+     * True only if {@code reuse} is configured for the semaphore.
      *
      * @return whether the permits are reused
      */
@@ -82,9 +79,9 @@ public interface PermitGrant extends AutoCloseable {
 
     /**
      * Returns whether the permits are held, as far as this JVM knows: false once the grant was released, was found to
-     * be lost, or has expired by this JVM's monotonic clock. In the sense of a lease, a true answer may be outdated as
-     * soon as it is given; use {@link SemaphoreOperations#requireHeld} in a transaction that must not commit without
-     * the permits.
+     * be lost, or has expired by this JVM's monotonic clock. As with every lease, a true answer may be outdated as soon
+     * as it is given: in a transaction that must not commit without the permits, use
+     * {@link SemaphoreOperations#requireHeld}.
      *
      * @return whether the permits are held
      * @see <a href="https://doi.org/10.1145/74850.74870">C. Gray and D. Cheriton, Leases: An Efficient Fault-Tolerant
@@ -114,18 +111,18 @@ public interface PermitGrant extends AutoCloseable {
      * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time
      * to live has passed. An interrupt does not abort it; the interrupt flag is preserved.
      *
-     * <p>If the permits were reclaimed after their expiry, or released by force, that is reported as a loss, unless it was reported
-     * already: see {@link SemaphoreListener#lost}.
+     * <p>If the permits had been reclaimed or released by force before, the {@linkplain SemaphoreListener#lost loss} is reported, once for
+     * each grant.
      *
      * @return the outcome of the release
-     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries, and the release
-     *     cannot be repeated, since the library is shut down
+     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries, and the library is
+     *     shut down, so that it cannot repeat the release
      */
     ReleaseOutcome release();
 
     /**
-     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, since the
-     * work has ended: it must not replace the result of the work, or its exception.
+     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, since it must not
+     * replace the result of the work, or its exception.
      */
     @Override
     default void close() {

@@ -10,11 +10,10 @@ import java.util.Optional;
  * @param capacity its capacity; 0 if it is paused
  * @param held how many permits were held
  * @param requested how many permits were requested; the capacity for an exclusive acquire
- * @param earliestExpiry when the first of the held permits expires and may be reclaimed, by the database's clock,
- *     unless its holder renews it or, if it is kept alive, its instance sends a heartbeat; empty if no held permit
- *     expires
- * @param withheld how many available permits were withheld for callers that were already waiting: for everything that
- *     they request, which may include other semaphores, and callers in other instances
+ * @param earliestExpiry when the first of the held permits may be reclaimed, by the database's clock, unless it is renewed
+ *     or kept alive until then; empty if no held permit expires
+ * @param withheld how many available permits were withheld for callers that were already waiting, in this or other
+ *     instances; some of these may wait for other semaphores, too
  */
 public record PermitShortage(
         String name, int capacity, long held, int requested, Optional<Instant> earliestExpiry, long withheld) {

@@ -8,9 +8,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives access to the grants that the current thread runs under: inside a {@code @WithPermits} method or a callback of
- * {@link SemaphoreOperations#execute}. The grants are bound to the thread and are not inherited by other threads. Does
- * not access the database.
+ * The grants that the current thread runs under, inside a {@code @WithPermits} method or a callback of
+ * {@link SemaphoreOperations#execute}. They are bound to the thread, and other threads do not inherit them. No method
+ * accesses the database.
  */
 public final class Permits {
 
@@ -38,11 +38,10 @@ public final class Permits {
     /**
      * Asserts that the current thread runs under a permit of a semaphore. Call it first in a {@code @WithPermits}
      * method whose limit must not be bypassed: a call from within the same object does not pass through the proxy, and
-     * so acquires nothing. Does not access the database.
+     * so acquires nothing.
      *
-     * <p>A thread runs under the permits of a {@code @WithPermits} method, of {@link SemaphoreOperations#execute} and of
-     * {@link #callHolding}. A grant of {@link SemaphoreOperations#acquire} is not bound to a thread: run the work that
-     * asserts it with {@code callHolding}.
+     * <p>A grant of {@link SemaphoreOperations#acquire} is not bound to a thread: run work that asserts it with
+     * {@link #callHolding}.
      *
      * @param name the semaphore
      * @throws IllegalStateException if this thread does not run under a permit of it

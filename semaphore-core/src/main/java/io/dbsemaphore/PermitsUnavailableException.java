@@ -63,9 +63,8 @@ public class PermitsUnavailableException extends SemaphoreException {
     }
 
     /**
-     * Returns the earliest time at which another attempt may succeed if no holder releases before: the latest of the
-     * earliest expiries of the semaphores, by the database's clock. It is only a lower bound: a grant that is renewed or kept
-     * alive is extended before it expires.
+     * Returns when another attempt may succeed even if no holder releases: the time at which each of the semaphores has a permit that has
+     * expired, by the database's clock. This is a lower bound, since grants that are renewed or kept alive last longer.
      *
      * @return the time; empty if one of the semaphores has no permit that expires
      */
@@ -78,7 +77,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                 .max(Comparator.naturalOrder());
     }
 
-    /** Concatenates, since a hundred thousand callers may be refused within a second and a format costs ten times as much. */
+    /** Concatenates: a hundred thousand callers may be refused within a second, and a format costs ten times as much. */
     private static String message(
             List<PermitShortage> shortages,
             Duration waitTime,
@@ -126,7 +125,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + held + (own == 0 ? expiry(shortage) : "");
     }
 
-    /** They were read at another time than the numbers, and are kept for a second. */
+    /** The holders may have been read a second before the numbers. */
     private static String holders(List<String> first) {
         return first.isEmpty() ? "" : ", in the last second longest by " + String.join(", ", first);
     }

@@ -1,8 +1,8 @@
 package io.dbsemaphore;
 
 /**
- * Thrown when a request with this external id was acquired before and has been released. It is not granted again as long as it is
- * remembered ({@code semaphore.maintenance.request-retention}, 7 days).
+ * Thrown when a request with this external id was acquired before and has been released. The library remembers the id for
+ * {@code semaphore.maintenance.request-retention} (7 days), and does not grant it again until then.
  */
 public class RequestAlreadyReleasedException extends SemaphoreException {
 

@@ -1,8 +1,7 @@
 package io.dbsemaphore;
 
 /**
- * Thrown when a request with this external id is already held, so that running the work would run it twice under one
- * permit.
+ * Thrown when a request with this external id is already held: the work would run twice under one permit.
  */
 public class RequestInProgressException extends SemaphoreException {
 

@@ -1,8 +1,7 @@
 package io.dbsemaphore;
 
 /**
- * Thrown by an acquire if this application instance acquires no permits: it is shutting down, or is stopped until it is
- * started again. Nothing was acquired.
+ * Thrown by an acquire while this application instance is shutting down or stopped. Nothing was acquired.
  */
 public class SemaphoreClosedException extends SemaphoreException {
 

@@ -13,28 +13,30 @@ import org.jspecify.annotations.Nullable;
  * application code to be tested without a database.
  *
  * <p>Thread-safe. Every method except {@link #requireHeld} runs in its own transactions: they neither see nor join a
- * transaction of the caller, and are not rolled back with it. After a deadlock, or a conflict of servers
- * that certify writes, a transaction is repeated for {@code semaphore.jdbc.lock-wait-timeout} (5 seconds), an acquire until its deadline
- * and for {@code semaphore.jdbc.decision-timeout} after it. After other conflicts it is tried up to {@code semaphore.jdbc.max-attempts} (3)
- * times, after a lost connection for 5 seconds. After lock waits it is repeated for {@code semaphore.jdbc.lock-wait-timeout}, an acquire
- * with a wait time for up to {@code semaphore.jdbc.max-attempts} times as long. An acquire with a wait time is also tried until its deadline
- * after a lost connection.
+ * transaction of the caller, and are not rolled back with it. A transaction that fails is tried up to
+ * {@code semaphore.jdbc.max-attempts} (3) times, with these exceptions:
+ *
+ * <ul>
+ *   <li>After a deadlock, or a conflict of servers that certify writes, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}
+ *       (5 seconds); an acquire until {@code semaphore.jdbc.decision-timeout} after its deadline.
+ *   <li>After a wait for a lock, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}; an acquire with a wait time for up to
+ *       {@code semaphore.jdbc.max-attempts} times as long.
+ *   <li>After a lost connection, it is repeated for 5 seconds; an acquire with a wait time until its deadline.
+ * </ul>
  *
  * <p>If the database fails in spite of the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
  */
 public interface SemaphoreOperations {
 
     /**
-     * Acquires all permits of the request or none; they expire after the time to live, so for work that is done here use
-     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread, for up to
-     * the wait time of the request (by default the one that is configured for the semaphore, or none) and the duration of the
-     * transaction.
+     * Acquires all permits of the request or none. They expire after the time to live: for work of the calling thread use
+     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread for up to the
+     * {@linkplain AcquireRequest#withWaitTime wait time} and the duration of the transaction.
      *
      * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same
      * grant is returned with the same fencing tokens, and its time to live starts again.
      *
-     * <p>If this method throws, nothing is held, except after an {@link AcquireOutcomeUnknownException}. The grant is
-     * not kept alive unless the request {@linkplain AcquireRequest#withKeepAlive says so}.
+     * <p>If this method throws, nothing is held, except after an {@link AcquireOutcomeUnknownException}.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, held until it is released or expires
@@ -42,14 +44,13 @@ public interface SemaphoreOperations {
      * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
      * @throws SemaphoreNotFoundException if a semaphore does not exist and no pattern matches its name
      * @throws PatternLimitExceededException if a semaphore cannot be created by its pattern
-     * @throws CapacityUnknownException if a semaphore is to be created by a pattern, and the application's provider of capacities fails
+     * @throws CapacityUnknownException if the application's provider of capacities fails for a semaphore that a pattern is to create
      * @throws RequestAlreadyReleasedException if the request with this external id has been released
      * @throws RequestConflictException if the external id belongs to a request for other permits
-     * @throws PermitLostException if the answer to the commit was lost, and the grant was reclaimed or released by force before it was
-     *     found; with an external id, that is a {@link RequestAlreadyReleasedException}
+     * @throws PermitLostException if the answer to the commit was lost, and the grant was reclaimed or released by force before the library
+     *     found it; a request with an external id gets a {@link RequestAlreadyReleasedException} instead
      * @throws AcquireInterruptedException if the thread is interrupted
-     * @throws AcquireOutcomeUnknownException if the grant was being written at the deadline, or its commit was not answered: the
-     *     database is unreachable, or too slow
+     * @throws AcquireOutcomeUnknownException if the database did not answer the commit of the grant before the deadline
      * @throws SemaphoreClosedException if this application instance is stopped or shutting down
      * @throws IllegalArgumentException if the request exceeds a configured limit
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open on this thread
@@ -64,8 +65,7 @@ public interface SemaphoreOperations {
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant; empty if the permits did not become available within the wait time
      * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
-     * @throws AcquireOutcomeUnknownException if the grant was being written at the deadline, or its commit was not answered: the
-     *     database is unreachable, or too slow
+     * @throws AcquireOutcomeUnknownException if the database did not answer the commit of the grant before the deadline
      * @see #acquire(AcquireRequest) acquire, for the other exceptions
      */
     Optional<PermitGrant> tryAcquire(AcquireRequest request);
@@ -73,17 +73,17 @@ public interface SemaphoreOperations {
     /**
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
-     * <p>The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of the caller;
-     * dependent actions may block it. While 64 or more block, others are completed up to some tenths of a second later, on further threads;
-     * a warning says where one of them blocks. Therefore run work that takes longer by {@code thenAcceptAsync} on an executor of your own. If a permit is reused, the future is already complete when it is
-     * returned. An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
-     * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a grant
-     * that arrives nevertheless is released, unless another caller has got it by the same external id. If two callers with the same
-     * external id leave at the same time, the grant stays held until its time to live has passed.
+     * <p><b>Threads.</b> The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of
+     * the caller. Dependent actions may block that thread. While 64 or more do, others are completed some tenths of a second later, and a
+     * warning says where one of them blocks: run long work by {@code thenAcceptAsync} on an executor of your own. If a permit is reused,
+     * the future is complete when it is returned, and an action that is added to it runs on the thread that adds it.
+     *
+     * <p><b>Cancellation.</b> If the application completes the future, for example with {@code cancel} or {@code orTimeout}, the acquire
+     * ends: it leaves the queue at once, and a grant that arrives nevertheless is released, unless another caller has got it by the same
+     * external id. If two callers with the same external id leave at the same time, the grant stays held until its time to live has passed.
      *
      * @param request the permits to acquire, for how long, and how long to wait
-     * @return a future of the grant; completed exceptionally with the exceptions of {@link #acquire}, apart from the
-     *     exceptions below
+     * @return a future of the grant; it fails with the exceptions of {@link #acquire}, except for those below
      * @throws SemaphoreClosedException if this application instance is stopped or shutting down
      * @throws IllegalArgumentException if the request exceeds a configured limit
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open on this thread
@@ -156,8 +156,8 @@ public interface SemaphoreOperations {
      * {@link ReleaseOutcome#DEFERRED}. An interrupt does not abort it; the interrupt flag is preserved.
      *
      * <p>Waits up to {@code semaphore.jdbc.lock-wait-timeout} (5 seconds) for a transaction that has locked the grant, for
-     * example one that has checked it with {@link #requireHeld}. If the release fails, or the grant is locked for longer, it is
-     * repeated in the background as for {@link PermitGrant#release}, whichever process acquired the grant.
+     * example one that has checked it with {@link #requireHeld}. If the release fails, or the grant is locked for longer, the library
+     * repeats it in the background, as for {@link PermitGrant#release}.
      *
      * @param externalId the external id of the grant
      * @return the outcome of the release
@@ -171,8 +171,8 @@ public interface SemaphoreOperations {
      * changes nothing.
      *
      * @param externalId the external id of the grant
-     * @return the grant, with {@link PermitGrant#isReplayed} set unless it is a use of a reused permit; empty if nothing is held under
-     *     this id
+     * @return the grant, {@linkplain PermitGrant#isReplayed replayed} unless it is a use of a reused permit; empty if nothing is held
+     *     under this id
      * @throws IllegalArgumentException if the external id is invalid
      */
     Optional<PermitGrant> find(String externalId);
@@ -190,14 +190,12 @@ public interface SemaphoreOperations {
     PermitGrant renew(String externalId, Duration ttl);
 
     /**
-     * Ensures that the caller's transaction cannot commit unless the permits are held: checks them within that
-     * transaction, and locks them so that nothing can release them before it ends. A release, a forced release or an
-     * expiry has to wait for it, or skips the grant.
+     * Ensures that the caller's transaction cannot commit unless the permits are held. Checks in that transaction that they are held, and
+     * locks them: until it ends, nothing else can release or reclaim them.
      *
      * <p>Runs on the calling thread, on the connection and in the transaction of the caller, which must be writable and
-     * use the same {@code DataSource} as the semaphores. On Galera and Group Replication, where row locks are not
-     * visible to other servers, the later of two conflicting commits fails instead: either the caller's or that of the
-     * other transaction.
+     * use the same {@code DataSource} as the semaphores. On Galera and Group Replication, servers do not see each other's row locks:
+     * there the later of two conflicting commits fails, which may be the caller's.
      *
      * <p>After a rollback to a savepoint by Spring, such as that of a nested transaction, the commit checks once more, and fails with a
      * {@link PermitLostException} if the grant is lost. A rollback to a savepoint by JDBC or SQL is not noticed: call this again after it.
@@ -208,8 +206,8 @@ public interface SemaphoreOperations {
      * @throws org.springframework.dao.ConcurrencyFailureException if another transaction was in conflict, for example
      *     one that is releasing the permits, or the database detected a deadlock; the caller may repeat its whole
      *     transaction
-     * @throws org.springframework.transaction.IllegalTransactionStateException if there is no such transaction, or it was
-     *     routed to another database or to a read-only server: whether the grant is held is not known
+     * @throws org.springframework.transaction.IllegalTransactionStateException if no transaction is open, or it was routed to
+     *     another database or a read-only server, so that the grant could not be checked
      */
     void requireHeld(PermitGrant grant);
 }

@@ -102,7 +102,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     }
 
     /**
-     * The future of a grant. When the application completes it, the acquire ends first: dependent actions of the application, which run
+     * The future of a grant. When the application completes it, the acquire ends first: the application's dependent actions, which run
      * before those of the library, may take long.
      */
     private static final class PendingGrant extends CompletableFuture<PermitGrant> {
@@ -114,7 +114,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             this.acquire = acquire;
         }
 
-        /** Delivers the grant. False if the application has completed this future otherwise. */
+        /** Delivers the grant; returns false if the application has completed this future otherwise. */
         boolean succeed(PermitGrant grant) {
             return super.complete(grant) || (!isCompletedExceptionally() && getNow(null) == grant);
         }
