@@ -4,8 +4,8 @@ import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.spi.CapacityProvider;
 
 /**
- * Thrown when a semaphore cannot be created on first use because the application's {@link CapacityProvider} failed, whose exception is
- * the cause, or did not answer in time. Nothing was acquired.
+ * Thrown when a semaphore cannot be created on first use because the application's {@link CapacityProvider} failed or did not answer in
+ * time. The cause says why. Nothing was acquired.
  */
 public class CapacityUnknownException extends SemaphoreException {
 

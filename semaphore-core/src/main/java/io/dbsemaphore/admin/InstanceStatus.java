@@ -10,10 +10,10 @@ import java.util.Optional;
  * @param name the owner name of the instance, by default {@code application@host:pid}
  * @param startedAt when it registered
  * @param heartbeatAt the time of its last heartbeat
- * @param alive whether its lease is valid; if not, it does not rely on its grants, and other instances may reclaim them from
- *     {@code reclaimableAt} on
+ * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim them
+ *     from {@code reclaimableAt} on
  * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless there is a heartbeat
- *     before; later by up to a third of {@code semaphore.instance-timeout} if they notice it late. Empty if that is unknown
+ *     before; they may do so up to a third of {@code semaphore.instance-timeout} later. Empty if that is unknown
  * @param requests how many requests that hold permits it keeps alive
  */
 public record InstanceStatus(

@@ -15,10 +15,10 @@ import java.util.SortedMap;
  * Operations for administrators: create and delete semaphores, change capacities, list holders, release by force. A
  * bean; thread-safe.
  *
- * <p>Each method blocks the calling thread. Its transaction, never the caller's, runs on a thread of the library
- * ({@code semaphore-database-N}), and is repeated as {@link SemaphoreOperations} says. An interrupt does not abort it; the interrupt
- * flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it accesses the database, and
- * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries.
+ * <p>Each method blocks the calling thread while a transaction of its own runs on a thread of the library
+ * ({@code semaphore-database-N}). The transaction is repeated as {@link SemaphoreOperations} says. An interrupt does not abort it; the
+ * interrupt flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it accesses the database,
+ * and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries.
  */
 public interface SemaphoreAdmin {
 
@@ -26,13 +26,12 @@ public interface SemaphoreAdmin {
     int MAX_LIMIT = 10_000;
 
     /**
-     * Creates a semaphore. If the commit of an attempt is not answered, the next attempt may find the semaphore that it has created, and
-     * return false.
+     * Creates a semaphore. If the answer to the commit is lost, the method may return false although it has created the semaphore.
      *
      * @param name the name, valid as {@link SemaphoreName} says
      * @param capacity the capacity, at least 0; 0 creates a paused semaphore
-     * @return true if it was created; false if a semaphore of this name exists, which keeps its capacity. If a pattern has created it,
-     *     it belongs to the operator from now on: it is not deleted when it is idle, and keeps its capacity when that of the pattern changes
+     * @return true if it was created; false if a semaphore of this name exists, which keeps its capacity. One that a pattern has created
+     *     belongs to the operator from then on: it is not deleted when it is idle, and keeps its capacity when that of the pattern changes
      * @throws IllegalArgumentException if the name is invalid or the capacity is negative
      */
     boolean create(String name, int capacity);
@@ -41,7 +40,7 @@ public interface SemaphoreAdmin {
      * Changes the capacity of a semaphore. It applies to all instances from their next acquire on; where permits are reused, within
      * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants
      * no permits until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange}.
-     * Setting the current capacity is not audited; if a pattern has created the semaphore, it counts as set by an operator from then on.
+     * Setting the current capacity is not audited, but makes the capacity of a pattern's semaphore one that was set by hand.
      *
      * @param name the semaphore
      * @param capacity the new capacity, at least 0
@@ -54,11 +53,12 @@ public interface SemaphoreAdmin {
     void setCapacity(String name, int capacity, String changedBy, String reason);
 
     /**
-     * Changes the capacity of all semaphores that patterns have created, and for which this is the longest pattern that matches their
-     * name. A capacity that was {@linkplain #setCapacity set by hand}, or by a {@link CapacityProvider}, is kept. Each change is audited. The
-     * configured capacity of the pattern does not change: semaphores that the pattern creates later have the configured one, and a start
-     * with {@code semaphore.capacity-at-start=apply} gives it to the others again. The semaphores are changed in batches, each in its own
-     * short transaction. Those that were changed before a failure stay changed; call this method again for the rest.
+     * Changes the capacity of all semaphores that patterns have created and whose longest matching pattern is the given one. A capacity
+     * that was {@linkplain #setCapacity set by hand}, or by a {@link CapacityProvider}, is kept. Each change is audited.
+     *
+     * <p>The configured capacity of the pattern does not change: semaphores that the pattern creates later have it, and a start with
+     * {@code semaphore.capacity-at-start=apply} restores it for the others. The semaphores are changed in batches, each in its own short
+     * transaction. Those that were changed before a failure stay changed; call this method again for the rest.
      *
      * @param pattern a pattern of the settings of this engine
      * @param capacity the new capacity, at least 0
@@ -88,8 +88,8 @@ public interface SemaphoreAdmin {
     record OtherCapacities(int count, SortedMap<String, Integer> examples) {}
 
     /**
-     * Deletes a semaphore. Its audit is kept until {@link SemaphoreMaintenance#deleteCapacityHistory} deletes it. If the commit of an
-     * attempt is not answered, the next attempt may find that the semaphore is gone, and return false.
+     * Deletes a semaphore. Its audit is kept until {@link SemaphoreMaintenance#deleteCapacityHistory} deletes it. If the answer to the
+     * commit is lost, the method may return false although it has deleted the semaphore.
      *
      * @param name the semaphore
      * @return true if it was deleted; false if it does not exist
@@ -116,10 +116,10 @@ public interface SemaphoreAdmin {
     List<SemaphoreStatus> list();
 
     /**
-     * Returns the current state of some of the semaphores that {@link #list()} returns, in the same order: those behind a name, whose
-     * name contains a text.
+     * Returns a page of {@link #list()}: semaphores whose name contains a text.
      *
-     * @param containing the text, in upper or lower case (on PostgreSQL only A to Z), without control characters; empty for all semaphores
+     * @param containing the text, without control characters; its case does not matter (on PostgreSQL, that of A to Z); empty for all
+     *     semaphores
      * @param afterName the name of the last semaphore of the previous page, without control characters; empty for the first page
      * @param limit the maximum number of semaphores, 1 to {@value #MAX_LIMIT}
      * @return the states
@@ -138,11 +138,11 @@ public interface SemaphoreAdmin {
     List<PermitHolder> holders(String name);
 
     /**
-     * Returns some of the holders of permits of a semaphore, ordered by fencing token: those above a token, whose owner or
-     * external id contains a text.
+     * Returns a page of {@link #holders(String)}: holders whose owner or external id contains a text.
      *
      * @param name the semaphore
-     * @param containing the text, in upper or lower case (on PostgreSQL only A to Z), without control characters; empty for all holders
+     * @param containing the text, without control characters; its case does not matter (on PostgreSQL, that of A to Z); empty for all
+     *     holders
      * @param afterToken the fencing token of the last holder of the previous page; 0 for the first page
      * @param limit the maximum number of holders, 1 to {@value #MAX_LIMIT}
      * @return the holders
@@ -155,8 +155,8 @@ public interface SemaphoreAdmin {
      * Returns the requests that held permits of a semaphore at any time within a period, the last acquired first. Released
      * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. At most the last 2,000
      * released requests (or {@code limit}, if that is more) before the end of the period are considered; older requests are
-     * found only if they are still held. If there are more than {@code limit}, those that are still held are kept rather than released
-     * ones, and later ones rather than earlier ones; the order is the same.
+     * found only if they are still held. If more than {@code limit} are found, released requests are left out first, the earliest
+     * before the later ones.
      *
      * @param name the semaphore
      * @param from the start of the period, by the database's clock
@@ -181,9 +181,8 @@ public interface SemaphoreAdmin {
 
     /**
      * Returns the registered instances of all applications that use this database, the last started first; at most
-     * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops. One that
-     * crashed stays listed until the first clean-up of requests (every 4 hours by default) that begins a day after its lease has
-     * expired.
+     * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops. One that has crashed is
+     * listed for a day after its lease expired, and then until the next clean-up of requests (every 4 hours by default).
      *
      * @return the instances
      */
@@ -241,11 +240,12 @@ public interface SemaphoreAdmin {
 
     /**
      * Releases all permits of a request, regardless of its holder, and audits that. A holder that is still working is not
-     * stopped: only its fencing tokens and {@link SemaphoreOperations#requireHeld} prevent it from doing harm. If this
-     * JVM holds the grant, its listeners are notified of the loss. Another JVM that keeps the grant alive finds out after its
-     * next heartbeat, that is within a sixth of {@code semaphore.instance-timeout} (about 3 seconds by default); then
-     * {@link PermitGrant#isHeld} is false there, and the listeners are notified. A grant that is not kept alive counts as held
-     * until it is renewed or checked, or its TTL has passed.
+     * stopped: only its fencing tokens and {@link SemaphoreOperations#requireHeld} prevent it from doing harm.
+     *
+     * <p>If this JVM holds the grant, its listeners are notified of the loss. Another JVM that keeps the grant alive finds out at its
+     * next heartbeat, within a sixth of {@code semaphore.instance-timeout} (about 3 seconds by default): then
+     * {@link PermitGrant#isHeld} is false there, and the listeners are notified. For a grant that is not kept alive, {@code isHeld} stays
+     * true until it is renewed or checked, or its TTL has passed.
      *
      * <p>Waits up to {@code semaphore.jdbc.lock-wait-timeout} (5 seconds) for transactions that have locked the request, for
      * example those that have checked it with {@link SemaphoreOperations#requireHeld}.

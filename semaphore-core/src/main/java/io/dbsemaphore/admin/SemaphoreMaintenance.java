@@ -11,19 +11,25 @@ import io.dbsemaphore.spi.OwnerLiveness;
  * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method blocks the calling
  * thread, and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows), each in its own short transaction on a
  * thread of the library ({@code semaphore-database-N}). Each throws {@link SemaphoreClosedException} if this application instance is
- * stopped, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that were committed before
- * stay committed.
+ * stopped, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries. Batches that were committed
+ * before a failure stay committed.
  */
 public interface SemaphoreMaintenance {
 
     /**
-     * Releases the requests whose holder no longer exists: the time to live has passed; the instance that keeps the
-     * request alive has sent no heartbeat for {@code semaphore.instance-timeout} (20 seconds); an {@link OwnerLiveness}
-     * reports its owner dead; or it has no time to live and was neither acquired nor renewed for
-     * {@code semaphore.maintenance.stale-after} (24 hours; 0 switches this off). Scheduled every
-     * {@code semaphore.maintenance.orphan-release-interval} (5 minutes). Also repairs requests that were released without their
-     * permits, with a warning in the log; deletes expired records of waiting callers; and applies the capacities that a
-     * {@link CapacityProvider} gives to the semaphores that patterns have created.
+     * Releases the requests whose holder no longer exists. Scheduled every {@code semaphore.maintenance.orphan-release-interval}
+     * (5 minutes). A request is released if
+     *
+     * <ul>
+     *   <li>its time to live has passed,
+     *   <li>the instance that keeps it alive has sent no heartbeat for {@code semaphore.instance-timeout} (20 seconds),
+     *   <li>an {@link OwnerLiveness} reports its owner dead, or
+     *   <li>it has no time to live and was neither acquired nor renewed for {@code semaphore.maintenance.stale-after} (24 hours; 0
+     *       switches this off).
+     * </ul>
+     *
+     * <p>Also applies the capacities of a {@link CapacityProvider} to the semaphores that patterns have created, deletes expired records
+     * of waiting callers, and repairs requests that were released without their permits, with a warning in the log.
      *
      * @return how many requests were released
      */
@@ -32,9 +38,10 @@ public interface SemaphoreMaintenance {
     /**
      * Deletes requests that were released more than {@code semaphore.maintenance.request-retention} (7 days) ago. Their
      * external ids are forgotten: a later acquire with one of them is granted again. Scheduled every
-     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours). Also deletes the audit of reclaims of that age; semaphores that a
-     * pattern created and that were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days); and instances without
-     * requests whose lease expired a day ago.
+     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours).
+     *
+     * <p>Also deletes the audit of reclaims of that age, instances without requests whose lease expired a day ago, and semaphores that a
+     * pattern created and that were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days).
      *
      * @return how many requests were deleted
      */

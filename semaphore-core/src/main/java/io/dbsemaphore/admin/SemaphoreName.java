@@ -62,8 +62,8 @@ public final class SemaphoreName {
     }
 
     /**
-     * Finds the name that was probably meant by a misspelled one. They differ by at most two inserted, deleted or changed characters, or
-     * by a third of its length if that is more.
+     * Finds the name that a misspelled one probably means. The two differ by at most two inserted, deleted or changed characters, or by a
+     * third of the misspelled name's length if that is more.
      *
      * @param misspelled the name that does not exist
      * @param names the names that exist
@@ -78,7 +78,7 @@ public final class SemaphoreName {
                         .thenComparing(Comparator.naturalOrder()));
     }
 
-    /** The Levenshtein distance, by one row of its table at a time. */
+    /** The Levenshtein distance, computed row by row. */
     private static int distance(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int column = 0; column < row.length; column++) {
@@ -96,7 +96,7 @@ public final class SemaphoreName {
         return row[to.length()];
     }
 
-    /** Whether one of the code points is of this general category. Without a stream: reused permits are acquired often. */
+    /** Whether one of the code points is of this general category. A stream would be too slow for acquires of reused permits. */
     private static boolean hasAny(String key, byte category) {
         for (int i = 0; i < key.length(); i += Character.charCount(key.codePointAt(i))) {
             if (Character.getType(key.codePointAt(i)) == category) {

@@ -7,11 +7,10 @@ import java.time.Instant;
  *
  * @param name the name
  * @param capacity how many permits may be held at once; 0 if it is paused
- * @param held how many permits are held; more than the capacity after the capacity was lowered, until enough are
- *     released
+ * @param held how many permits are held; may exceed a capacity that was lowered, until enough are released
  * @param available how many permits are not held; 0 while one caller has all of them
  * @param requests how many acquires hold permits
- * @param waiting how many callers of all instances wait for permits; only of instances for which the semaphore is
+ * @param waiting how many callers wait for permits, in all instances for which the semaphore is
  *     {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair}
  */
 public record SemaphoreStatus(String name, int capacity, long held, long available, long requests, long waiting) {
@@ -35,7 +34,7 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      * @param instance the id of the instance
      * @param name the owner name of the instance, by default {@code application@host:pid}
      * @param since when the first of them arrived, or was first refused if its arrival is not known, by the database's clock
-     * @param callers how many callers wait; brought up to date about three times a second
+     * @param callers how many callers wait; updated about three times a second
      */
     public record WaitingInstance(long instance, String name, Instant since, int callers) {}
 }
