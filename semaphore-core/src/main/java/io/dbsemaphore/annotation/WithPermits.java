@@ -32,14 +32,14 @@ import org.springframework.core.annotation.AliasFor;
  * method returns. Return types whose work is known to end later (a plain {@code Future}, a {@code Callable}, a
  * {@code Stream}, ...) are rejected at start-up.
  *
- * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. A method that returns
- * a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero is called on a thread of the library when the permits
- * are held, without the thread-locals of the caller; the call returns a future at once, and no thread waits. All other methods are called
- * on the calling thread, which waits for the permits. With {@code @Async}, unless the method is reactive, a thread of the executor waits
- * for the permits and calls the method, also if it returns a future.
+ * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. If a method returns
+ * a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero, the call returns a future at once, and no
+ * thread waits: once the permits are held, a thread of the library calls the method, without the thread-locals of the caller. All other
+ * methods are called on the calling thread, which waits for the permits. With {@code @Async}, a thread of the executor waits and calls
+ * the method, also if it returns a future; reactive methods are called as above.
  *
- * <p><b>If the acquire or an expression fails,</b> a method that returns a reactive type fails each subscription, and a method that
- * returns a future and has such a {@code waitTime} completes the future exceptionally. All other methods throw.
+ * <p><b>If the acquire or an expression fails,</b> a method that returns a reactive type fails the subscription. A method that
+ * returns a future and has a {@code waitTime} above zero fails the future. All other methods throw.
  *
  * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} returns the grant, on the thread that called the
  * method.
@@ -49,10 +49,11 @@ import org.springframework.core.annotation.AliasFor;
  * begun stays open, with its connection, while the permits are acquired.
  *
  * <p><b>Self-invocation.</b> A call from within the same object does not pass through the proxy and is not guarded.
- * Check it with {@link io.dbsemaphore.Permits#assertHeld} where that matters. Methods that a proxy cannot guard
- * (private, static, final, package-private in another package) are rejected at start-up, as are those that also have
- * {@code @PostConstruct} or {@code @PreDestroy}, which Spring calls on the object, invalid attributes, and several annotations that apply
- * to one method unless one of them overrides the others.
+ * Check it with {@link io.dbsemaphore.Permits#assertHeld} where that matters.
+ *
+ * <p><b>Rejected at start-up</b> are methods that a proxy cannot guard (private, static, final, package-private in another package);
+ * methods with {@code @PostConstruct} or {@code @PreDestroy}, which Spring does not call through the proxy; invalid attributes; and several
+ * annotations that apply to one method, unless one of them overrides the others.
  *
  * @see io.dbsemaphore.SemaphoreOperations#execute
  */
@@ -76,11 +77,13 @@ public @interface WithPermits {
      * <p>Placeholders (<code>${...}</code>) are resolved at start-up. SpEL expressions in <code>#{...}</code> are
      * evaluated for each call, before anything is acquired. They can use the arguments by name ({@code #snapshot.id},
      * which requires {@code -parameters}) or index ({@code #p0}, {@code #a0}), {@code #root} with {@code methodName},
-     * {@code method}, {@code args}, {@code target} and {@code targetClass}, and beans ({@code @bean}). An expression
-     * that fails or evaluates to {@code null} or an empty text, alone or as part of a name, causes an {@link IllegalArgumentException}:
-     * all such calls would share a semaphore. It may be empty if it says so by {@code ''}, as in <code>#{#draft ? '-draft' : ''}</code> and
-     * <code>#{#tenant ?: ''}</code>. Such an exception also follows an expression that repeats another name. Repeated names without expressions are rejected at start-up. For several
-     * permits of a semaphore, set {@link #permits()}.
+     * {@code method}, {@code args}, {@code target} and {@code targetClass}, and beans ({@code @bean}).
+     *
+     * <p>A call throws {@link IllegalArgumentException} if an expression fails, or is {@code null} or empty, even as part of a
+     * name: all such calls would share a semaphore. An expression with the alternative {@code ''} may be empty, as in
+     * <code>#{#draft ? '-draft' : ''}</code> and <code>#{#tenant ?: ''}</code>.
+     *
+     * <p>No name may be repeated, in the annotation or by an expression: for several permits of a semaphore, set {@link #permits()}.
      *
      * @return the names of the semaphores
      */
@@ -106,14 +109,14 @@ public @interface WithPermits {
     /**
      * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: the value configured for
      * the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise {@code semaphore.defaults.wait-time} (zero). A configured
-     * wait time changes no threads: a method that returns a future is then called on the calling thread, which waits for the permits.
+     * wait time does not change the thread: the calling thread also waits for the permits of a method that returns a future, and calls it.
      *
      * @return the wait time
      */
     String waitTime() default "";
 
     /**
-     * The time from the acquire to the end of the grant even if the work goes on, in the formats of {@link #ttl()}; at least 1 second. Its
+     * How long after the acquire the grant ends even if the work goes on, in the formats of {@link #ttl()}; at least 1 second. Its
      * permits are then available to others, and the loss is reported. Default: the value configured for the semaphores
      * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.defaults.max-hold} (24 hours).
      *
@@ -130,9 +133,8 @@ public @interface WithPermits {
     String owner() default "";
 
     /**
-     * Renews the grant while the work runs. Default: true. If false, the grant is lost when its time to
-     * live has passed, even if the work is still running. A shutdown then does not wait for the work of a method that returns a
-     * future or a publisher.
+     * Renews the grant while the work runs. Default: true. If false, the grant is lost when its time to live has passed, even if the
+     * work is still running, and a shutdown does not wait for the work of a method that returns a future or a publisher.
      *
      * @return whether to keep the grant alive
      */
@@ -158,8 +160,7 @@ public @interface WithPermits {
     /**
      * The action if the permits do not become available within the wait time. Default: throw
      * {@link io.dbsemaphore.PermitsUnavailableException}. Alternatives: {@link OnUnavailable#SKIP}, or a
-     * {@link #fallbackMethod()}. Applies to the acquire of this method only, not to one that is refused within the
-     * method.
+     * {@link #fallbackMethod()}. Applies to the acquire of this method only, not to acquires within the method.
      *
      * @return the action
      */

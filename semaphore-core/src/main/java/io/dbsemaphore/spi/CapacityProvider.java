@@ -8,14 +8,14 @@ import java.util.OptionalInt;
 
 /**
  * Gives the capacity of a semaphore that a pattern creates, from data of the application such as the plan of a tenant. A bean; if there
- * are several, the first in their order whose answer is not empty counts. An application without the starter gives its providers to
- * its {@code SemaphoreEngine}.
+ * are several, they are asked in their order until one gives a capacity. An application without the starter passes its providers to its
+ * {@code SemaphoreEngine}.
  *
  * <p><b>When.</b> A provider is asked before an acquire creates a semaphore. {@link SemaphoreMaintenance#releaseOrphans}, every 5 minutes by
  * default and on one instance at a time, asks again about all semaphores that patterns have created, and applies the answers that have
  * changed. Each change is audited as a {@link CapacityChange} by {@code CapacityProvider}. It revokes no permits. The maintenance asks about
- * one semaphore after the other, for half of {@code semaphore.maintenance.orphan-release-interval} at most, and then continues the next
- * time where it has ended.
+ * one semaphore after the other for at most half of {@code semaphore.maintenance.orphan-release-interval}, and goes on from there the next
+ * time.
  *
  * <p><b>Precedence.</b> A capacity that was set by hand is kept, and providers are not asked about it. A capacity that a provider gives
  * precedes that of the pattern: neither {@link SemaphoreAdmin#setCapacityOfPattern} nor {@code semaphore.capacity-at-start} changes it.
@@ -27,7 +27,7 @@ import java.util.OptionalInt;
  * <p><b>Failures.</b> A provider fails if it throws an exception, returns a negative capacity, or does not answer in time. An acquire then
  * throws a {@link CapacityUnknownException}: that semaphore is not created, and nothing is acquired. The maintenance logs one warning, and the
  * semaphores keep their capacities. An acquire waits for the answer until {@code semaphore.jdbc.decision-timeout} (5 seconds) after its
- * wait time, the maintenance for the decision timeout; so calls to other systems need a shorter timeout of their own.
+ * wait time, the maintenance for that timeout: give calls to other systems a shorter one.
  */
 @FunctionalInterface
 public interface CapacityProvider {
@@ -36,8 +36,8 @@ public interface CapacityProvider {
      * Returns the capacity of a semaphore.
      *
      * @param name the name of the semaphore, which a pattern matches
-     * @return the capacity, at least 0; 0 pauses the semaphore. Empty for the capacity of the pattern, which is the answer for names that
-     *     the application does not know
+     * @return the capacity, at least 0; 0 pauses the semaphore. Empty for the capacity of the pattern, as for names that the application
+     *     does not know
      */
     OptionalInt capacityOf(String name);
 }

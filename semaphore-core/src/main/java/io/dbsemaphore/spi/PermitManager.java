@@ -46,8 +46,8 @@ public interface PermitManager {
 
     /**
      * Acquires as {@link #acquire} does, without blocking the calling thread; see
-     * {@link SemaphoreOperations#acquireAsync}. If the future is completed by the application, an acquire that is still
-     * waiting is withdrawn, and a grant is released.
+     * {@link SemaphoreOperations#acquireAsync}. If the application completes the future, a waiting acquire ends, and a grant is
+     * released.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the result of the acquire
@@ -92,7 +92,7 @@ public interface PermitManager {
      * Reads who holds the permits of a semaphore, for the message of a refusal. Never throws, and waits for a short time only.
      *
      * @param name the semaphore
-     * @return the three longest holders at most, each with owner, instance and since when; empty if they are not known
+     * @return up to three holders, the longest first, each with its owner, its instance and since when; empty if they are not known
      */
     default List<String> firstHolders(String name) {
         return List.of();

@@ -19,9 +19,9 @@ import java.util.Optional;
  * <p><b>Threads.</b> Listeners are called synchronously, on the thread that each method names, and may be called by
  * several threads at the same time. They must return quickly: a listener that blocks delays the caller, or a thread of
  * the library that serves many callers. "The acquiring thread" is the thread that called {@code acquire},
- * {@code tryAcquire}, {@code execute} or a {@code @WithPermits} method; for {@code acquireAsync}, and for
+ * {@code tryAcquire}, {@code execute} or a {@code @WithPermits} method. For {@code acquireAsync}, and for
  * {@code @WithPermits} methods that wait without a thread, it is a thread of the library
- * ({@code semaphore-application-N}) that application code may block, or the calling thread if a permit is reused.
+ * ({@code semaphore-application-N}), or the calling thread if a permit is reused.
  *
  * <p>In an application with the starter, the first 1,000 events that occur while beans are still being created are kept, and
  * delivered when all beans have been created, on the thread that starts the application.
@@ -29,8 +29,8 @@ import java.util.Optional;
  * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
  * transaction of the application may be open on the calling thread.
  *
- * <p><b>Events.</b> Each method takes one event, so that later versions can add to it. Code that creates events, such as a test, has to
- * follow changes of their constructors.
+ * <p><b>Events.</b> Each method takes one event, so that later versions can add to it. Their constructors may change: create events in
+ * tests only.
  *
  * <p><b>Exceptions.</b> An exception is logged and has no other effect.
  */
@@ -52,10 +52,9 @@ public interface SemaphoreListener {
 
     /**
      * Permits were released by this JVM. Called on the thread that called {@code release} or {@code close}, or that ran the
-     * work of {@code execute}; for a {@code @WithPermits} method that returns a future or a publisher, on a thread of the
-     * library ({@code semaphore-application-N}) or the one that ended the work; for a release that was {@linkplain
-     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, and at shutdown, on a thread of the library
-     * ({@code semaphore-application-N}).
+     * work of {@code execute}. For a {@code @WithPermits} method that returns a future or a publisher, called on the thread that ended
+     * the work, or on a thread of the library ({@code semaphore-application-N}). For a release that was {@linkplain
+     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, and at shutdown, called on a thread of the library.
      *
      * @param event the release
      */
@@ -71,11 +70,10 @@ public interface SemaphoreListener {
     default void expired(Expired event) {}
 
     /**
-     * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each grant: on a thread of
-     * the library ({@code semaphore-application-N}), one loss after the other, if the keep-alive finds it, or if the grant expires and was
-     * not released; on the calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also
-     * called for a grant that is not kept alive, and, instead of {@link #released}, for one that a shutdown has taken from work which was
-     * still under way.
+     * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each grant, whether it is
+     * kept alive or not. If {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds the loss, called on the
+     * calling thread; otherwise on a thread of the library ({@code semaphore-application-N}), one loss after the other. If a shutdown takes
+     * a grant from work that is still running, this is called instead of {@link #released}.
      *
      * @param event the loss
      */
@@ -108,8 +106,8 @@ public interface SemaphoreListener {
     default void maintained(Maintained event) {}
 
     /**
-     * A transaction of the library failed, because of a conflict with another transaction or a lost connection, and is
-     * repeated. Called on a thread of the library ({@code semaphore-application-N}) if it acquires or releases, otherwise on the thread that
+     * A transaction of the library failed because of a conflict with another transaction or a lost connection, and is
+     * repeated. If it acquires or releases, called on a thread of the library ({@code semaphore-application-N}), otherwise on the thread that
      * runs it, or the calling thread.
      *
      * @param event why it is repeated
