@@ -1,8 +1,8 @@
 package io.dbsemaphore.config;
 
 /**
- * The action for an acquire within an open transaction of the application. Such a transaction occupies one connection of the
- * pool, and the acquire needs another: if as many threads do this at once as the pool has connections, they block each other
+ * The action for an acquire within an open transaction of the application. The transaction occupies one connection of the
+ * pool, and the acquire needs another. If as many threads do this at once as the pool has connections, they block each other
  * until the pool's connection timeout.
  */
 public enum HostTransaction {

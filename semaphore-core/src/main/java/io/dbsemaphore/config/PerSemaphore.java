@@ -10,11 +10,11 @@ import java.util.Optional;
 import org.springframework.util.PatternMatchUtils;
 
 /**
- * A value that may differ from semaphore to semaphore: the value of its name, else of the longest matching pattern, else the default.
+ * A value that may differ from semaphore to semaphore: the value for its name, else for the longest matching pattern, else the default.
  * Immutable.
  *
  * @param <T> the type of the value
- * @param byDefault the value of all others
+ * @param byDefault the value of all other semaphores
  * @param byName the values of single semaphores
  * @param byPattern the values of patterns such as {@code tenant:*}
  */
@@ -90,7 +90,7 @@ public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T>
                 : longestMatch(byPattern, name).map(Map.Entry::getValue).orElse(byDefault);
     }
 
-    /** The longest of the patterns that match a name, with its value. */
+    /** The longest pattern that matches a name, with its value. */
     static <V> Optional<Map.Entry<String, V>> longestMatch(Map<String, V> byPattern, String name) {
         return byPattern.entrySet().stream()
                 .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))

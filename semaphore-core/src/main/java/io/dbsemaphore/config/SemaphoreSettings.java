@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * SemaphoreSettings.defaults().with(MAX_TTL, Duration.ofHours(1)).with(MaintenanceSettings.ENABLED, false)
  * }</pre>
  *
- * <p>Values that contradict each other are refused when an engine is created, so that they can be set in any order.
+ * <p>They can be set in any order: values that contradict each other are refused when an engine is created.
  */
 public final class SemaphoreSettings {
 
@@ -54,41 +54,41 @@ public final class SemaphoreSettings {
             .where(atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
 
     /**
-     * The longest time that a grant is kept alive, unless its request says otherwise, by the name of the semaphore or a pattern; by
-     * default 24 hours, at least 1s. A grant of several semaphores ends after the shortest of their values.
+     * The longest time that a grant is kept alive unless its request says otherwise, for each semaphore or pattern; by default 24 hours,
+     * at least 1s. A grant of several semaphores ends after the shortest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
                     ALL, "semaphore.defaults.max-hold", PerSemaphore.all(Duration.ofHours(24)))
             .where(eachOf(atLeast(AcquireRequest.MIN_TTL, "a grant would end before its work")));
 
     /**
-     * How long an acquire waits for permits unless its request says otherwise, by the name of the semaphore or a pattern; by
-     * default zero, that is, it does not wait. An acquire of several semaphores waits for the longest of their values.
+     * How long an acquire waits for permits unless its request says otherwise, for each semaphore or pattern; by default zero, that is,
+     * it does not wait. An acquire of several semaphores waits for the longest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> WAIT_TIME = Setting.of(
                     ALL, "semaphore.defaults.wait-time", PerSemaphore.all(Duration.ZERO))
             .where(eachOf(atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
-     * The longest time between two renewals of a grant that is kept alive, by default an hour, at least 100ms; a third of
-     * its TTL where that is shorter.
+     * The longest time between two renewals of a grant that is kept alive; by default an hour, at least 100ms. A third of its TTL if
+     * that is shorter.
      */
     public static final Setting<Duration> KEEP_ALIVE_INTERVAL = Setting.of(
                     ALL, "semaphore.keep-alive-interval", Duration.ofHours(1))
             .where(atLeast(Duration.ofMillis(100), "renewals would keep the database busy"));
 
     /**
-     * How long a grant may be held until a warning says where it was acquired; by default zero: none is logged. If it is positive, each
-     * acquire records the stack of its caller. Without effect for permits that are reused or have no TTL.
+     * How long a grant may be held before a warning says where it was acquired; by default zero, which logs none. Otherwise each acquire
+     * records the stack of its caller. Without effect for permits that are reused or have no TTL.
      */
     public static final Setting<Duration> LEAK_DETECTION_THRESHOLD = Setting.of(
                     ALL, "semaphore.leak-detection-threshold", Duration.ZERO)
             .where(atLeast(Duration.ZERO, "to detect no leaks use zero"));
 
     /**
-     * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at least 3s.
-     * After an outage of the database, a live instance has a third of it left for its next heartbeat. That must be longer than the pause
-     * of the pool between two attempts to connect, with HikariCP up to 5s: below 18s an outage may cost live instances their permits.
+     * The time without a heartbeat after which others may reclaim the permits that an instance keeps alive; by default 20s, at least 3s.
+     * After an outage of the database, a live instance has a third of this time for its next heartbeat. HikariCP pauses for up to 5s
+     * between two attempts to connect: below 18s an outage may cost live instances their permits.
      */
     public static final Setting<Duration> INSTANCE_TIMEOUT = Setting.of(
                     ALL, "semaphore.instance-timeout", Duration.ofSeconds(20))
@@ -101,15 +101,15 @@ public final class SemaphoreSettings {
 
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
-     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long, but beyond its wait time only until the statement
-     * under way ends. A statement waits for a second at most, on InnoDB up to two.
+     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long, and after its wait time only until the running statement
+     * ends. A statement waits for a second at most, on InnoDB up to two.
      */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = Setting.of(
                     ALL, "semaphore.jdbc.lock-wait-timeout", Duration.ofSeconds(5))
             .where(atLeast(SECOND, "some databases count lock timeouts in whole seconds"));
 
     /**
-     * How long a caller still waits for the database's decision after its wait time, or after its call if it does not wait; by default
+     * How long a caller waits for a decision in progress after its wait time, or after its call if it does not wait; by default
      * {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
      */
     public static final Setting<Duration> DECISION_TIMEOUT = Setting.of(
@@ -117,45 +117,45 @@ public final class SemaphoreSettings {
             .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
-     * How long an open transaction of the library may be without a statement until the server ends its session, which frees the locks of
-     * a frozen JVM; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
+     * The time without a statement after which the server ends the session of an open transaction of the library, which frees the locks
+     * of a frozen JVM; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
      */
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
             Setting.of(ALL, "semaphore.jdbc.session-idle-limit", Duration.ofSeconds(10));
 
     /**
-     * How many times a transaction that fails because of a conflict is tried; by default 3, at least 1. If the database has rolled it
-     * back in favor of another one, it is tried again for {@link #DECISION_TIMEOUT} or {@link #LOCK_WAIT_TIMEOUT} instead, unless this
-     * is 1.
+     * The maximum number of attempts of a transaction that fails because of a conflict; by default 3, at least 1. Unless it is 1, a
+     * transaction that the database rolled back in favor of another one is repeated for {@link #DECISION_TIMEOUT} or
+     * {@link #LOCK_WAIT_TIMEOUT} instead.
      */
     public static final Setting<Integer> MAX_ATTEMPTS =
             Setting.of(ALL, "semaphore.jdbc.max-attempts", 3).where(atLeast(1, "no transaction would run"));
 
     /**
-     * The semaphores that are created on first use: the capacity of those that each glob, such as {@code tenant:*}, creates; by default
-     * none. If several globs match, the longest counts. A glob needs at least one {@code *} and a fixed part, the capacity is at least 0.
+     * The globs, such as {@code tenant:*}, by which semaphores are created on first use, each with their capacity; by default none. If
+     * several match, the longest counts. A glob needs at least one {@code *} and a fixed part, the capacity is at least 0.
      */
     public static final Setting<Map<String, Integer>> PATTERNS = Setting.of(
                     "semaphore.patterns", Map.<String, Integer>of())
             .where((property, capacities) -> capacities.forEach(SemaphoreSettings::requireValidPattern));
 
-    /** How many semaphores the {@link #PATTERNS} may create in all; by default 100000, at least 1. */
+    /** The maximum number of semaphores that the {@link #PATTERNS} create; by default 100000, at least 1. */
     public static final Setting<Integer> MAX_PATTERN_SEMAPHORES = Setting.of(
                     ALL, "semaphore.max-pattern-semaphores", 100_000)
             .where(atLeast(1, "the patterns could not create any"));
 
-    /** How many semaphores one request may name; by default 100, at least 1. */
+    /** The maximum number of semaphores in one request; by default 100, at least 1. */
     public static final Setting<Integer> MAX_NAMES_PER_REQUEST =
             Setting.of(ALL, "semaphore.max-names-per-request", 100).where(atLeast(1, "every request would be refused"));
 
     /**
-     * How many acquires one transaction decides at most, by default 500, at least 1; the same bound holds for releases. Up to 500
-     * renewals share a transaction, whatever this is. 1 means one caller per transaction: slower, with the same guarantees.
+     * The maximum number of acquires, or of releases, in one transaction; by default 500, at least 1. 1 means one caller per transaction:
+     * slower, with the same guarantees. Up to 500 renewals share a transaction in any case.
      */
     public static final Setting<Integer> MAX_BATCH_SIZE = Setting.of(ALL, "semaphore.jdbc.max-batch-size", 500)
             .where(atLeast(1, "no transaction could decide anything"));
 
-    /** How many connections of the pool are used at once, whatever the number of threads; by default 4, at least 1. */
+    /** The maximum number of connections of the pool that the library uses at once; by default 4, at least 1. */
     public static final Setting<Integer> MAX_CONNECTIONS =
             Setting.of(ALL, "semaphore.jdbc.max-connections", 4).where(atLeast(1, "the database could not be reached"));
 
@@ -172,8 +172,8 @@ public final class SemaphoreSettings {
     public static final Setting<Boolean> NOTIFICATIONS = Setting.of(ALL, "semaphore.jdbc.notifications", false);
 
     /**
-     * How long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore or a pattern;
-     * by default none are kept. Between 10ms and 10s, or zero for none.
+     * How long a JVM keeps released permits for its next callers, which take them without a transaction; for each semaphore or pattern.
+     * Between 10ms and 10s, or zero, the default, to keep none.
      */
     public static final Setting<PerSemaphore<Duration>> REUSE = Setting.of(
                     "semaphore.semaphores.<name>.reuse", PerSemaphore.all(Duration.ZERO))
@@ -185,8 +185,8 @@ public final class SemaphoreSettings {
                                     "permits would be returned before they are reused, or other instances would wait too long for them")));
 
     /**
-     * Serves callers that wait in the order of their arrival, whatever instance they wait in; by default true. If false, each instance
-     * has a queue of its own, and a busy one may keep a semaphore to itself.
+     * Serves waiting callers of all instances in the order of their arrival; by default true. If false, each instance has a queue of its
+     * own, and a busy instance may keep a semaphore to itself.
      */
     public static final Setting<PerSemaphore<Boolean>> FAIR =
             Setting.of(ALL, "semaphore.defaults.fair", PerSemaphore.all(true));
@@ -252,7 +252,7 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * Finds the glob of the {@link #PATTERNS} by which a semaphore would be created; of several that match, the longest.
+     * Finds the longest glob of the {@link #PATTERNS} that matches a name.
      *
      * @param name the name of the semaphore
      * @return the glob and its capacity; empty if none matches
@@ -263,7 +263,7 @@ public final class SemaphoreSettings {
 
     /**
      * Changes the settings that an application has properties for. For {@link #FAIR}, {@link #MAX_HOLD} and {@link #WAIT_TIME} it changes
-     * the value for all semaphores. It does not change {@link #REUSE} and {@link #PATTERNS}, which have properties of single semaphores and
+     * the value for all semaphores. {@link #REUSE} and {@link #PATTERNS} are not changed: they have properties of single semaphores and
      * patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
@@ -309,7 +309,7 @@ public final class SemaphoreSettings {
         return "SemaphoreSettings" + values;
     }
 
-    /** Checks the default and the value of each semaphore and pattern, under the name of its own property. */
+    /** Checks the default and the value of each semaphore and pattern. A message names the property of that value. */
     private static <T> BiConsumer<String, PerSemaphore<T>> eachOf(BiConsumer<String, T> check) {
         return (property, values) -> {
             String attribute = property.substring(property.lastIndexOf('.') + 1);

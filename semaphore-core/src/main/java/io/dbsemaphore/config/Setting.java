@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 /**
  * One setting: its property, the type of its value, its default and its bounds. The settings are the constants of
  * {@link SemaphoreSettings} and {@link MaintenanceSettings}, as socket options are those of {@link java.net.StandardSocketOptions}.
- * Nothing else names a property, a default or a bound: {@link SemaphoreSettings#withProperties} binds them.
+ * Properties, defaults and bounds are written there only: {@link SemaphoreSettings#withProperties} binds them.
  *
  * @param <T> the type of its value
  */
@@ -32,12 +32,12 @@ public final class Setting<T> {
         return new Setting<>(property, (Class<T>) byDefault.getClass(), others -> byDefault);
     }
 
-    /** A setting that is added to those that properties set. */
+    /** A setting with a property of its own. */
     static <T> Setting<T> of(List<Setting<?>> all, String property, T byDefault) {
         return of(property, byDefault).in(all);
     }
 
-    /** A setting whose default is expensive, or depends on other settings. */
+    /** A setting whose default is expensive to compute, or depends on other settings. */
     static <T> Setting<T> of(
             List<Setting<?>> all, String property, Class<T> type, Function<Function<Setting<T>, T>, T> byDefault) {
         return new Setting<>(property, type, byDefault).in(all);
@@ -77,7 +77,7 @@ public final class Setting<T> {
         checks.forEach(check -> check.accept(property, value));
     }
 
-    /** A check that says the bound, and what would happen with another value. */
+    /** A check whose message has the bound, and the consequence of another value. */
     static <T> BiConsumer<String, T> must(String bound, Predicate<T> holds, String otherwise) {
         return (property, value) -> {
             if (!holds.test(value)) {

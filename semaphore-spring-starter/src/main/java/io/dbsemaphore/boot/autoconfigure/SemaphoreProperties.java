@@ -24,17 +24,16 @@ import org.springframework.util.StringUtils;
  * The properties of an application beside the {@linkplain SemaphoreSettings settings of the engine}. Immutable. A property that is not
  * set is null if its default depends on the application.
  *
- * @param enabled Whether permits are counted. If false, all are granted at once, and no limit is enforced.
+ * @param enabled Whether permits are counted. If false, every acquire is granted at once, and no limit is enforced.
  * @param datasource Name of the DataSource bean whose database holds the semaphores. Default is the only or the primary
- *     one. A routing DataSource is refused; name one of its targets.
- * @param semaphores Semaphores to create at start-up if absent, by name, each with a 'capacity' of at least 0 (paused), and optionally a
- *     'reuse' time. A name with other characters than letters, digits and dashes needs brackets, such as
- *     'semaphore.semaphores.[tenant:a].capacity'.
- * @param capacityAtStart Action at start-up if a semaphore has another capacity than the configured one: 'keep' leaves it and logs a
- *     warning, 'apply' changes it, which is audited. 'apply' also ends a pause. Semaphores that a pattern has created follow the capacity
- *     of the pattern in the same way, unless their capacity was set by hand.
- * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of the semaphores
- *     that it creates, and optionally a 'reuse' time. If several match, the longest counts. A name that none matches is an error.
+ *     one. A routing DataSource is refused: name one of its targets.
+ * @param semaphores Semaphores to create at start-up if absent, by name, each with a 'capacity'. A name with other characters than
+ *     letters, digits and dashes needs brackets, such as 'semaphore.semaphores.[tenant:a].capacity'.
+ * @param capacityAtStart What to do at start-up about a semaphore whose capacity differs from the configured one: 'keep' it and log a
+ *     warning, or 'apply' the configuration, which ends a pause. Also for the semaphores of a pattern, unless their capacity was set by
+ *     hand or by a CapacityProvider.
+ * @param patterns Semaphores to create on first use, by glob such as 'tenant:*', each with the 'capacity' of the semaphores that it
+ *     creates. If several match a name, the longest counts.
  * @param jdbc How the tables are created.
  * @param aop How @WithPermits methods are guarded.
  * @param liquibase Whether the library creates its tables itself, by Liquibase.
@@ -75,7 +74,7 @@ record SemaphoreProperties(
     }
 
     /**
-     * The settings of the engine: its defaults, changed by the properties, which are bound by the settings' own names.
+     * The settings of the engine: the defaults, overridden by the properties. Each property is bound by the name that its setting has.
      *
      * @throws IllegalArgumentException when a value cannot work
      */
@@ -108,7 +107,7 @@ record SemaphoreProperties(
         return values;
     }
 
-    /** The property of a semaphore, below which its capacity is configured. */
+    /** The property below which a semaphore is configured. */
     static String property(String name) {
         return property("semaphore.semaphores", name);
     }
@@ -134,15 +133,14 @@ record SemaphoreProperties(
     /**
      * A semaphore to create.
      *
-     * @param capacity How many permits may be held at once, at least 0 (paused). Required.
-     * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in. Default is
-     *     semaphore.defaults.fair.
-     * @param waitTime How long an acquire waits for permits unless its request says otherwise. An acquire of several semaphores waits for
-     *     the longest of their times. Default is semaphore.defaults.wait-time.
-     * @param maxHold Longest time that a grant is kept alive, at least 1s, unless its request says otherwise. For a grant of several
-     *     semaphores, the shortest of their times. Default is semaphore.defaults.max-hold.
-     * @param reuse How long permits that callers of this instance have released are kept for its next callers, without transactions.
-     *     Between 10ms and 10s. If absent or zero, each release is written to the database.
+     * @param capacity How many permits may be held at once. Required. 0 pauses the semaphore.
+     * @param fair Whether waiting callers of all instances are served in the order of their arrival. Default is semaphore.defaults.fair.
+     * @param waitTime How long an acquire waits for permits unless its request says otherwise. Of several semaphores, the longest time
+     *     counts. Default is semaphore.defaults.wait-time.
+     * @param maxHold Longest time that a grant is kept alive unless its request says otherwise, at least 1s. Of several semaphores, the
+     *     shortest time counts. Default is semaphore.defaults.max-hold.
+     * @param reuse How long an instance keeps released permits for its next callers, which take them without a transaction. Between 10ms
+     *     and 10s. If absent or zero, each release is written to the database.
      */
     record Declared(
             @DefaultValue(NO_CAPACITY) int capacity,
@@ -162,11 +160,10 @@ record SemaphoreProperties(
     /**
      * How the tables are created.
      *
-     * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an in-memory
-     *     database only, 'always' or 'never'. It looks for them after everything that initializes the application's database, and never if
-     *     a changelog of the application runs in the background or 'semaphore.jdbc.schema-wait' is set.
-     * @param schemaWait How long the start waits for something else to create tables that are missing or lack columns, at least 0. Unless
-     *     it is 0, the library creates none. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
+     * @param initializeSchema Whether to create missing tables at start-up, after the application has initialized its database: 'always',
+     *     'never', or 'embedded' for an in-memory database only. Without effect unless 'semaphore.jdbc.schema-wait' is 0.
+     * @param schemaWait How long the start waits for something else to create missing tables or columns. Unless it is 0, the library
+     *     creates none. Default is 1m with an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
      */
     record Jdbc(
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
@@ -184,8 +181,8 @@ record SemaphoreProperties(
     /**
      * How annotated methods are guarded.
      *
-     * @param order Order of the advice; a lower one is further out. The default is below that of transactions: permits are acquired
-     *     before a transaction begins and released after it has committed.
+     * @param order Order of the advice of @WithPermits; a lower one is further out. By default permits are acquired before a
+     *     transaction begins, and released after it has committed.
      * @param allowUnknownNames Whether the application starts although an annotation names a semaphore that is neither
      *     declared, nor matched by a pattern, nor in the database. Calls fail until it is created.
      */
@@ -196,8 +193,8 @@ record SemaphoreProperties(
     /**
      * Whether the library creates its tables itself.
      *
-     * @param enabled Whether the library runs its Liquibase changelog itself at start-up, after the application has initialized its
-     *     database. Not needed if the application's own changelog includes it.
+     * @param enabled Whether to run the library's Liquibase changelog at start-up, after the application has initialized its database.
+     *     Not needed if the application's changelog includes it.
      */
     record Liquibase(@DefaultValue("false") boolean enabled) {}
 }
