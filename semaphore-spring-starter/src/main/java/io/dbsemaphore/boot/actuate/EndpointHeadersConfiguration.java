@@ -26,12 +26,12 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.server.WebFilter;
 
-/** Sets the {@linkplain EndpointHeaders headers} where the endpoint is served: by the application, or on a management port of its own. */
+/** Sets the {@linkplain EndpointHeaders headers} of the endpoint, on the application's port or on a management port. */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnAvailableEndpoint(endpoint = SemaphoresEndpoint.class, exposure = EndpointExposure.WEB)
 final class EndpointHeadersConfiguration {
 
-    /** Before the filters of Spring Security, whose refusals have the headers, too. */
+    /** Before the filters of Spring Security, so that their refusals have the headers, too. */
     private static final int FIRST = Ordered.HIGHEST_PRECEDENCE + 100;
 
     @Configuration(proxyBeanMethods = false)
@@ -77,9 +77,8 @@ final class EndpointHeadersConfiguration {
     }
 
     /**
-     * The headers of all answers below the path of the endpoint, errors included: no other site shows the page in a frame, no
-     * browser guesses another type of content, and nothing is kept in a cache. Headers that the application's own security sets
-     * later replace them.
+     * The headers of all answers below the path of the endpoint, errors included. They forbid frames of other sites, guesses of the
+     * content type, and caches. Headers that the application's own security sets later replace them.
      */
     static final class EndpointHeaders {
 
@@ -100,7 +99,11 @@ final class EndpointHeadersConfiguration {
             });
         }
 
-        /** Sets the headers if the path, without those of the application and its servlet, is that of the endpoint or below it. */
+        /**
+         * Sets the headers if the path is that of the endpoint or below it.
+         *
+         * @param path the path without those of the application and its servlet
+         */
         void set(List<String> path, BiConsumer<String, String> header) {
             if (!endpoint.get().isEmpty() && Collections.indexOfSubList(path, endpoint.get()) == 0) {
                 HEADERS.forEach(header);

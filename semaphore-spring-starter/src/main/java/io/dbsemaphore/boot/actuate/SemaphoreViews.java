@@ -31,7 +31,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
     /** No request is older. */
     private static final Instant FIRST = Instant.EPOCH;
 
-    /** A year below what MySQL can store, since drivers convert to other time zones and round. */
+    /** A year before the last instant of MySQL, since drivers convert to other time zones and round. */
     private static final Instant LAST = Instant.parse("9999-01-01T00:00:00Z");
 
     /** The semaphores behind a name, with the time of the database, and whether there are more. */
@@ -68,7 +68,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return view;
     }
 
-    /** Adds the instance of the owner to each grant that no instance keeps alive: nothing else is known of the process of such a holder. */
+    /** Adds to each grant that no instance keeps alive the instance with the name of its owner, the only hint at the holder's process. */
     private List<Map<String, Object>> described(List<PermitHolder> holders) {
         Map<String, InstanceStatus> byName = new HashMap<>();
         if (holders.stream().anyMatch(holder -> holder.instance().isEmpty())) {
@@ -88,7 +88,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                 .toList();
     }
 
-    /** The requests that held permits of a semaphore in a period, by default one that ends now, with the time of the database. */
+    /** The requests that held permits of a semaphore in a period, with the time of the database. By default the period ends now. */
     Map<String, Object> requests(String name, @Nullable Instant until, Duration period, int limit) {
         if (period.isNegative() || period.compareTo(MAX_PERIOD) > 0) {
             throw new IllegalArgumentException(
@@ -118,7 +118,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return records.stream().map(SemaphoreViews::object).toList();
     }
 
-    /** A record as a JSON object. An instance that waits is named as elsewhere, and a forced release has no capacities. */
+    /** A record as a JSON object. A waiting instance has the same names as other instances, and a forced release has no capacities. */
     static Map<String, Object> object(Record shown) {
         Map<String, Object> object = new LinkedHashMap<>();
         for (RecordComponent component : shown.getClass().getRecordComponents()) {

@@ -60,9 +60,9 @@ public class SemaphoresEndpoint {
     private final SemaphoreEndpointProperties properties;
 
     /**
-     * Creates the endpoint. Warns if an operation is enabled that the access to the endpoint as a whole does not permit.
+     * Creates the endpoint. Warns if a write operation is enabled, but the access to the endpoint does not permit it.
      *
-     * @param access to the endpoint
+     * @param access the access to the endpoint
      */
     SemaphoresEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties, Access access) {
         this.admin = admin;
@@ -79,12 +79,12 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Shows the semaphores in the order of their names, or one of them, as {@link #details} does. A name can be a query parameter
+     * Lists the semaphores in the order of their names, or shows one of them, as {@link #details} does. The name is a query parameter,
      * since many servers and firewalls refuse paths with an encoded slash or percent sign.
      *
      * @param name the name of a semaphore, or null to list them
-     * @param containing a part of their names, or of the owner or external id of the holders of the one
-     * @param after the name of the last semaphore of the previous page, or the fencing token of the last holder
+     * @param containing a part of the semaphores' names, or with a name, of the holders' owner or external id
+     * @param after the name of the last semaphore of the previous page, or with a name, the fencing token of the last holder
      * @param limit the maximum number of semaphores, by default 1,000, or of holders, by default 100
      * @return the view, or 400 or 404
      */
@@ -98,10 +98,9 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Shows what the path names: a semaphore with its holders and its audit, the requests that held its permits in a period, or the
-     * instances.
+     * Shows a semaphore with its holders and its audit, the requests that held its permits in a period, or the instances.
      *
-     * @param path the name of a semaphore, whose slashes divide it; optionally followed by {@code requests}; or {@code instances}
+     * @param path the name of a semaphore, split at its slashes, optionally followed by {@code requests}; or {@code instances}
      * @param name the name of the semaphore, if it is not in the path
      * @param containing a part of the owner or external id of the holders
      * @param after the fencing token of the last holder of the previous page
@@ -146,7 +145,7 @@ public class SemaphoresEndpoint {
         });
     }
 
-    /** The name that the first parts of a path spell. */
+    /** Joins the first parts of a path to a name. */
     private static String name(String[] path, int length) {
         return String.join("/", List.of(path).subList(0, length));
     }
@@ -155,7 +154,7 @@ public class SemaphoresEndpoint {
         return parsed("limit", value, Integer::valueOf, "100", fallback);
     }
 
-    /** The value of a parameter, which arrives as text. An invalid one is refused with its name and an example. */
+    /** Parses the text of a parameter. An invalid one is refused with the parameter's name and an example. */
     private static <T> T parsed(
             String name, @Nullable String value, Function<String, T> parser, String example, T fallback) {
         try {
@@ -211,7 +210,7 @@ public class SemaphoresEndpoint {
      * Changes the capacity of a semaphore, for all instances.
      *
      * @param securityContext the principal, for the audit
-     * @param path the name of the semaphore, whose slashes divide it
+     * @param path the name of the semaphore, split at its slashes
      * @param capacity the new capacity, at least 0; a string, so that an invalid number is answered with an explanation
      * @param reason the reason, for the audit
      * @return the changed semaphore, or 400, 403 or 404
@@ -237,7 +236,7 @@ public class SemaphoresEndpoint {
      * Releases all permits of a request by force, including those of other semaphores.
      *
      * @param securityContext the principal, for the audit
-     * @param path the name of a semaphore that the request holds permits of, whose slashes divide it, and the external id of the request
+     * @param path the name of a semaphore that the request holds permits of, split at its slashes, and the external id of the request
      * @param reason the reason, for the audit
      * @return the outcome, or 400, 403, 404 or 409
      */
@@ -272,7 +271,6 @@ public class SemaphoresEndpoint {
                 if (!(locked.getCause() instanceof DataAccessException)) {
                     throw locked;
                 }
-                // the library says what to wait for
                 throw new ResponseStatusException(HttpStatus.CONFLICT, locked.getMessage(), locked);
             }
         });
@@ -290,8 +288,8 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * A request without a user is refused by default: a page of another site can send one with the browser of somebody who reaches
-     * the endpoint, once the site's name resolves to the address of the endpoint (DNS rebinding).
+     * Refuses a request without a user by default, because of DNS rebinding: a page whose site's name resolves to the address of the
+     * endpoint can send such a request from the browser of anyone who reaches the endpoint.
      */
     private void requirePermitted(SecurityContext securityContext, boolean enabled, String property) {
         if (!enabled) {
@@ -307,7 +305,7 @@ public class SemaphoresEndpoint {
         }
     }
 
-    /** Whether a request may change what is enabled. */
+    /** Whether a request may use the write operations that are enabled. */
     boolean mayWrite(SecurityContext securityContext) {
         return properties.anonymousWriteEnabled() || user(securityContext) != null;
     }
@@ -317,7 +315,7 @@ public class SemaphoresEndpoint {
         return user == null ? ANONYMOUS : shortened(user.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
     }
 
-    /** The subject of an X.509 certificate can be longer than what the audit has room for; its beginning is the most specific. */
+    /** Cuts off the end: the subject of an X.509 certificate can be too long for the audit, and its beginning is the most specific. */
     private static String shortened(String name) {
         if (name.length() <= SemaphoreName.MAX_LENGTH) {
             return name;
@@ -350,7 +348,7 @@ public class SemaphoresEndpoint {
         }
     }
 
-    /** Such parameters are nullable: Spring Boot would answer without an explanation. */
+    /** Explains that a parameter is missing. Required parameters are nullable, since Spring Boot's own answer explains nothing. */
     private static WebEndpointResponse<Object> missing(String parameter, String example) {
         return problem(
                 HttpStatus.BAD_REQUEST,
@@ -365,13 +363,13 @@ public class SemaphoresEndpoint {
     /** The body of an error response. */
     record Problem(String title, int status, String detail) implements OperationResponseBody {}
 
-    /** The user of a request; null if nobody has signed in. */
+    /** The user of a request; null without one. */
     private static @Nullable Principal user(SecurityContext context) {
         Principal principal = context.getPrincipal();
         return principal == null || (SPRING_SECURITY && isAnonymous(principal)) ? null : principal;
     }
 
-    /** Called only where the application has Spring Security, which also has a principal for those who have not signed in. */
+    /** Whether Spring Security has made this principal for a request without a user. Called only where the application has it. */
     private static boolean isAnonymous(Principal principal) {
         return principal instanceof Authentication authentication
                 && !new AuthenticationTrustResolverImpl().isAuthenticated(authentication);

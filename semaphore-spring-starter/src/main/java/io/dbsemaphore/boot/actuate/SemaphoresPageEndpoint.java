@@ -25,11 +25,11 @@ import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.util.HtmlUtils;
 
 /**
- * The endpoint with the operator's page, which a browser gets at its URL. Programs, which do not prefer {@code text/html}, get JSON at
+ * The endpoint with the operator's page, which a browser gets at its URL. Clients that do not prefer {@code text/html} get JSON at
  * the same URL.
  *
- * <p>The files of the page are put together at the first request; the parts that differ between requests are filled in. Style and script
- * are part of the document; its Content Security Policy permits them by a nonce, and nothing else but requests to the endpoint itself.
+ * <p>The files of the page are joined at the first request, and each request fills in the parts that differ. Style and script are part of
+ * the document. Its Content Security Policy permits only these, by a nonce, and requests to the endpoint.
  */
 public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 
@@ -50,9 +50,9 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
     }
 
     /**
-     * Returns the page. It has no data; its script reads them from the endpoint.
+     * Returns the page, without data: its script reads them from the endpoint.
      *
-     * @param securityContext the principal, without which the page may have no buttons
+     * @param securityContext the principal, whose rights decide about the buttons
      * @return one self-contained HTML document
      */
     @ReadOperation(produces = "text/html")
@@ -89,7 +89,7 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 
         private static final CsrfHeader OF_THE_COOKIE = new CsrfHeader("X-XSRF-TOKEN", "");
 
-        /** The header for the page that the current request asks for. */
+        /** The header for the page of the current request. */
         static CsrfHeader ofCurrentRequest() {
             RequestAttributes servlet = SPRING_SECURITY ? RequestContextHolder.getRequestAttributes() : null;
             return servlet != null

@@ -36,7 +36,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
-/** The advice for {@link io.dbsemaphore.annotation.WithPermits}, whatever grants the permits. */
+/** The advice for {@link io.dbsemaphore.annotation.WithPermits}. */
 @Configuration(proxyBeanMethods = false)
 @Import(AdviceConfiguration.AutoProxyCreatorRegistrar.class)
 @RegisterReflectionForBinding(SemaphoreProperties.Aop.class)
@@ -45,8 +45,8 @@ final class AdviceConfiguration {
     private static final Logger log = LoggerFactory.getLogger(AdviceConfiguration.class);
 
     /**
-     * Created before all ordinary beans, and so must not depend on any: the operations and the threads are looked up by the first call,
-     * and the order is bound explicitly.
+     * Created before all ordinary beans, so that it must not depend on any: the first call looks up the operations and the threads, and
+     * the order is bound here.
      */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -65,7 +65,7 @@ final class AdviceConfiguration {
             return engine == null ? WithPermitsAdvisor.ownThreads() : engine.applicationThreads();
         });
         Supplier<SemaphoreOperations> first = () -> {
-            Executor unused = threads.get(); // now: when the work ends, the context may be closed
+            Executor unused = threads.get(); // not later: when the work ends, the context may be closed
             return operations.getObject();
         };
         return new WithPermitsAdvisor(
@@ -73,8 +73,7 @@ final class AdviceConfiguration {
     }
 
     /**
-     * The type of a bean, which is not created for that; null if it is not known, or has methods with types that are not on the class
-     * path, as a bean may have that is never created.
+     * The type of a bean, without creating it. Null if the type is not known, or if types of its methods are not on the class path.
      */
     static @Nullable Class<?> typeOf(String beanName, BeanFactory beanFactory) {
         try {
@@ -90,8 +89,8 @@ final class AdviceConfiguration {
     }
 
     /**
-     * Warns of a bean that exists and has annotated methods, but no proxy: it was created before the proxy creator, or is an aspect. A
-     * test may have replaced it by a mock, for which the start must not fail, whatever the annotations say.
+     * Warns of a bean that has annotated methods, but no proxy: it was created before the proxy creator, or is an aspect. Does not fail:
+     * a test may have replaced the bean by a mock.
      */
     static void warnIfUnguarded(String beanName, SingletonBeanRegistry beans, Collection<WithPermitsAdvisor> advisors) {
         Object bean = beans.getSingleton(beanName);
@@ -114,7 +113,7 @@ final class AdviceConfiguration {
         }
     }
 
-    /** Whether the methods of a bean that exists, or of the product of a factory bean, acquire permits. */
+    /** Whether methods of an existing bean, or of the product of a factory bean, acquire permits. */
     static boolean isGuarded(String beanName, ConfigurableListableBeanFactory beanFactory) {
         Object bean = beanFactory.getSingleton(beanName);
         if (bean instanceof FactoryBean) {
@@ -128,8 +127,8 @@ final class AdviceConfiguration {
     }
 
     /**
-     * Registers an auto-proxy creator that applies infrastructure advisors, also with {@code spring.aop.auto=false} and
-     * without AspectJ. It is the one that transactions use. Proxies are class-based if Spring Boot makes them so.
+     * Registers the auto-proxy creator that transactions use, which works also with {@code spring.aop.auto=false} and without
+     * AspectJ. Proxies are class-based if Spring Boot makes them so.
      */
     record AutoProxyCreatorRegistrar(Environment environment) implements ImportBeanDefinitionRegistrar {
 

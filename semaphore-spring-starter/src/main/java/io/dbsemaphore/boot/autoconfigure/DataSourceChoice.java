@@ -15,7 +15,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/** Chooses the {@code DataSource} for the semaphores, and compares the size of its pool with what the library may use of it. */
+/** Chooses the {@code DataSource} for the semaphores, and checks that the library cannot use up its pool. */
 final class DataSourceChoice {
 
     private static final Logger log = LoggerFactory.getLogger(DataSourceChoice.class);
@@ -25,10 +25,10 @@ final class DataSourceChoice {
     private DataSourceChoice() {}
 
     /**
-     * Returns the bean with this name; if no name is configured, the one with {@link SemaphoreDataSource}, or the only or primary one.
+     * Returns the bean with this name. If no name is configured, the one with {@link SemaphoreDataSource}, or the only or primary one.
      *
-     * @throws SemaphoreConfigurationException if there is no such bean, several are annotated, none is primary, or it does not stand
-     *     for a single database
+     * @throws SemaphoreConfigurationException if there is no such bean, or several and none is primary, or it does not stand for a
+     *     single database
      */
     static DataSource of(
             @Nullable String name,

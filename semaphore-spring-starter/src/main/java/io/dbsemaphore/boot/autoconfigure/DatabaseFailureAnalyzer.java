@@ -36,7 +36,7 @@ import org.springframework.core.env.Environment;
  *   <li>A MySQL server requires a primary key for each table, which Liquibase's own table lacks.
  * </ul>
  *
- * <p>It comes after the explanations by a {@link io.dbsemaphore.spi.StartFailure}, of which such an error may be the cause.
+ * <p>A {@link io.dbsemaphore.spi.StartFailure}, whose cause such an error may be, takes precedence.
  */
 record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 
@@ -44,7 +44,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
     private static final String URL = "spring.datasource.url";
     private static final String ENGINE = "semaphoreEngine";
 
-    /** Table exists, by the SQL standard and on PostgreSQL. */
+    /** The SQL states of "table exists", in the SQL standard and on PostgreSQL. */
     private static final Set<String> TABLE_EXISTS = Set.of("42S01", "42P07");
 
     private static final Pattern CHANGE_SET =
@@ -130,7 +130,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                 : null;
     }
 
-    /** Works on names, since Liquibase may be missing from the class path. */
+    /** Compares class names, since Liquibase may be missing from the class path. */
     private static @Nullable FailureAnalysis existingTable(Throwable cause) {
         Matcher changeSet = CHANGE_SET.matcher(String.valueOf(cause.getMessage()));
         SQLException error = SqlErrors.root(cause).orElse(null);
@@ -150,7 +150,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                 cause);
     }
 
-    /** With a cause, no connection could be opened: the pool is not exhausted. False for other users of the pool. */
+    /** Whether the library got no connection because all were in use. An error with a cause means that none could be opened. */
     private static boolean isExhaustedPool(SQLException error) {
         return error instanceof SQLTransientConnectionException
                 && error.getCause() == null
@@ -158,14 +158,14 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                         .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY));
     }
 
-    /** If the library runs its changelog itself, it creates that table with a key; Spring Boot runs one of the application. */
+    /** Whether the application's changelog failed for lack of a key. The library's own changelog creates that table with one. */
     private static boolean isKeyOfChangelogRequired(SQLException error, Throwable failure) {
         return KEY_REQUIRED.contains(error.getErrorCode())
                 && causes(failure)
                         .anyMatch(each -> String.valueOf(each.getMessage()).contains(CHANGELOG_TABLE));
     }
 
-    /** False for applications with several data sources. */
+    /** Whether the failure concerns the database of the semaphores; false for applications with several data sources. */
     private boolean isDatabaseOfTheSemaphores() {
         return beanFactory instanceof ListableBeanFactory beans
                 && beans.containsBeanDefinition(ENGINE)
@@ -188,7 +188,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
         return environment.containsProperty(OwnPool.Properties.URL);
     }
 
-    /** The error of the driver, and that of the network if there is one: drivers tell only one of them. */
+    /** The error of the driver and that of the network, if there is one: no driver reports both. */
     private static String whatHappened(Throwable failure) {
         String error =
                 SqlErrors.root(failure).map(DatabaseFailureAnalyzer::firstLine).orElse("");
@@ -217,7 +217,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                     + " spring.datasource.password.";
         }
         if (error != null
-                && error.getErrorCode() == 1044) { // MySQL and MariaDB, which say so of a missing database, too
+                && error.getErrorCode() == 1044) { // of MySQL and MariaDB, also for a missing database
             return "The user has no right to a database of that name. Grant it the privileges on that database, create the database,"
                     + " or correct spring.datasource.url and spring.datasource.username.";
         }
@@ -236,7 +236,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                 .findFirst();
     }
 
-    /** Connector/J adds when it received the last packet. */
+    /** The first line of a message: Connector/J adds when it received the last packet. */
     private static String firstLine(SQLException error) {
         return String.valueOf(error.getMessage()).lines().findFirst().orElse("").strip();
     }

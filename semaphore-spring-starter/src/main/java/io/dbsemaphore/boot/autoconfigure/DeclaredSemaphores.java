@@ -22,12 +22,11 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 
 /**
- * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity, those of patterns,
- * too.
+ * Creates the semaphores that the properties declare. By default, existing semaphores keep their capacity, also those of patterns.
  *
  * <p>Refuses keys that binding changes or omits, and entries without a capacity. Without brackets, binding drops all characters except
- * letters, digits, dashes and dots, so that {@code tenant:a} would create a semaphore {@code tenanta}. An entry has no capacity if the
- * property is missing or misspelled, or if the name contains a dot and the part after it was taken for a property.
+ * letters, digits, dashes and dots: {@code tenant:a} would create a semaphore {@code tenanta}. An entry lacks a capacity if the property
+ * is missing or misspelled, or if the name contains a dot, after which binding expects a property.
  */
 final class DeclaredSemaphores {
 
@@ -50,15 +49,13 @@ final class DeclaredSemaphores {
         this.owner = owner;
     }
 
-    /** Creates the semaphores, and settles what the patterns have created, to which a declared semaphore no longer belongs. */
+    /** Creates the semaphores, then settles those of patterns. In this order: a declared semaphore no longer belongs to a pattern. */
     void open(SemaphoreAdmin admin) {
         createBy(admin);
         properties.patterns().forEach((pattern, declared) -> settleKeys(admin, pattern, declared.capacity()));
     }
 
-    /**
-     * Creates the semaphores, once for each start: as soon as the tables exist, or at once if the application defines its own engine.
-     */
+    /** Creates the semaphores, once for each start. */
     synchronized void createBy(SemaphoreAdmin admin) {
         if (!created) {
             properties.semaphores().forEach((name, declared) -> declare(admin, name, declared.capacity()));
@@ -131,8 +128,8 @@ final class DeclaredSemaphores {
     }
 
     /**
-     * Finds names in annotations that no call can acquire, after all singletons have been created. Without this check a
-     * misspelled name would only fail the first call. Names with expressions are known only when the method is called.
+     * Refuses names in annotations that no call can acquire, after all singletons have been created. Without this check a
+     * misspelled name would not fail before the first call. Names with expressions are known only when the method is called.
      *
      * @throws SemaphoreConfigurationException for the first unknown name
      */
@@ -168,7 +165,7 @@ final class DeclaredSemaphores {
                 properties.semaphores().keySet(), properties.patterns().keySet(), SemaphoreProperties.property(name)));
     }
 
-    /** @throws SemaphoreConfigurationException naming the first key that binding changes or omits */
+    /** @throws SemaphoreConfigurationException for the first key that binding changes or omits */
     static void checkKeys(ConfigurableEnvironment environment) {
         for (String root : List.of(SEMAPHORES, PATTERNS)) {
             propertyNames(environment).forEach(name -> refuseUnbracketed(name, root));
@@ -223,7 +220,7 @@ final class DeclaredSemaphores {
         if (!(setting instanceof Map<?, ?> settings)) {
             return;
         }
-        if (settings.containsKey("capacity")) { // unlike the words of WAIT_TIME in a variable of the environment
+        if (settings.containsKey("capacity")) { // a variable of the environment such as …_WAIT_TIME has none
             throw new SemaphoreConfigurationException(
                     "%s.%s is not a setting, so that a semaphore of this name would not be created."
                             .formatted(root, name),

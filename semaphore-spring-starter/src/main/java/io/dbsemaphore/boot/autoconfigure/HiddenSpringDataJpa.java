@@ -23,15 +23,14 @@ import org.springframework.util.ClassUtils;
  * Hides the library's Spring Data JPA from the other Spring Data modules of the application.
  *
  * <p>Spring Data counts the modules on the class path by their entries in {@code META-INF/spring.factories}. If there are several, it
- * creates a repository only if the interface or its domain type belongs to one of them unmistakably. An application with Spring Data
- * JDBC or MongoDB and plain {@code CrudRepository}s would not start, because the library brings a second module that the application
- * does not use. There is no property for this, so that the count has to be changed.
+ * creates a repository only if the interface or its domain type clearly belongs to one of them. An application with Spring Data
+ * JDBC or MongoDB and plain {@code CrudRepository}s would not start, because the library brings a second module. There is no property for
+ * this, so that the count has to be changed.
  *
  * <p>While bean definitions are registered, which is when Spring Data counts, the class loader of the context leaves out the
  * {@code spring.factories} of Spring Data JPA. It delegates everything else to the original one, and defines no class. The original one is
- * back before the first bean is created. Nothing happens, and Spring Data counts as it does without the library, if the application uses
- * Spring Data JPA: if Spring Boot's auto-configuration of it is on the class path, or a configuration class is annotated with
- * {@code @EnableJpaRepositories}.
+ * back before the first bean is created. Nothing happens if the application uses Spring Data JPA: if Spring Boot's auto-configuration of it
+ * is on the class path, or a configuration class is annotated with {@code @EnableJpaRepositories}.
  */
 final class HiddenSpringDataJpa implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
@@ -50,7 +49,7 @@ final class HiddenSpringDataJpa implements ApplicationContextInitializer<Configu
         }
     }
 
-    /** Used before the configuration classes are parsed, and no longer when all bean definitions are there. */
+    /** In use from before the configuration classes are parsed until all bean definitions are registered. */
     private static final class WithoutSpringDataJpa extends ClassLoader implements BeanDefinitionRegistryPostProcessor {
 
         private final ConfigurableApplicationContext context;

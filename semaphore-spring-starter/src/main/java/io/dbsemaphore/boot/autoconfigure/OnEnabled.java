@@ -7,7 +7,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Matches unless {@code semaphore.enabled} is bound to false. A value that is not a boolean keeps the application from starting. */
+/** Matches unless {@code semaphore.enabled} is false. A value that is not a boolean fails the start. */
 class OnEnabled extends SpringBootCondition {
 
     static boolean isIn(Environment environment) {
@@ -20,7 +20,7 @@ class OnEnabled extends SpringBootCondition {
         return new ConditionOutcome(enabled, "semaphore.enabled is " + enabled);
     }
 
-    /** Matches if {@code semaphore.enabled} is bound to false. */
+    /** Matches if {@code semaphore.enabled} is false. */
     static final class Not extends OnEnabled {
 
         @Override

@@ -28,7 +28,7 @@ final class OwnChangelog {
 
     private static final Logger log = LoggerFactory.getLogger(OwnChangelog.class);
 
-    /** For each table of Liquibase one more. */
+    /** One more for each table of Liquibase. */
     private static final int ATTEMPTS = 3;
 
     private static final Set<String> TABLE_EXISTS =
@@ -80,7 +80,7 @@ final class OwnChangelog {
             if (product.equals("MySQL")) {
                 createChangeLogTable(new JdbcTemplate(dataSource));
             }
-            // On PostgreSQL Liquibase puts names of tables with capital letters in quotes, which nothing else does
+            // On PostgreSQL, Liquibase, and nothing else, puts table names with capital letters in quotes
             String unquoted = product.equals("PostgreSQL") ? tablePrefix.toLowerCase(Locale.ROOT) : tablePrefix;
             SpringLiquibase liquibase = new SpringLiquibase();
             liquibase.setDataSource(dataSource);
@@ -92,7 +92,7 @@ final class OwnChangelog {
             liquibase.setAnalyticsEnabled(false);
             update(liquibase);
         } catch (Exception failure) {
-            // also of the database or the pool; a LiquibaseException, named here, would be loaded with this class
+            // not LiquibaseException, which would be loaded with this class
             throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))
@@ -100,7 +100,7 @@ final class OwnChangelog {
         }
     }
 
-    /** Runs it again if another instance has created a table of Liquibase since Liquibase looked for it, which it does without a lock. */
+    /** Runs it again if another instance created Liquibase's tables at the same time: Liquibase looks for them without a lock. */
     private static void update(SpringLiquibase liquibase) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -120,9 +120,8 @@ final class OwnChangelog {
     }
 
     /**
-     * Creates the table in which Liquibase records its change sets, if the server requires primary keys and the table does not
-     * exist. Liquibase would create it without one, which MySQL servers reject with Group Replication or
-     * {@code sql_require_primary_key}; it uses an existing table.
+     * Creates the table in which Liquibase records its change sets, if the server requires primary keys and the table does not exist.
+     * Liquibase would create it without a key, which MySQL rejects with Group Replication or {@code sql_require_primary_key}.
      */
     private static void createChangeLogTable(JdbcTemplate jdbc) {
         boolean required = jdbc.query(

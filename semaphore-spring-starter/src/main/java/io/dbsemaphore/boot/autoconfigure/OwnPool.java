@@ -16,15 +16,15 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * The pool of {@code semaphore.datasource.url}, for the semaphores only. Its {@code DataSource} is not a bean: nothing of the
- * application is injected with it, and Spring Boot configures nothing because of it.
+ * The pool of {@code semaphore.datasource.url}, for the semaphores only. Its {@code DataSource} is not a bean: it is not injected into
+ * the application, and Spring Boot configures nothing because of it.
  */
 record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
 
-    /** The connections that the library uses beside those of semaphore.jdbc.max-connections, such as the one for notifications. */
+    /** The connections that the library uses besides {@code semaphore.jdbc.max-connections}, such as the one for notifications. */
     private static final int BESIDE_THE_BATCHES = 2;
 
-    /** @throws SemaphoreConfigurationException if there are properties of a pool, and no URL */
+    /** @throws SemaphoreConfigurationException if there are properties of a pool, but no URL */
     static void checkKeys(Environment environment) {
         List<String> given = Stream.of("username", "password", "driver-class-name", "hikari")
                 .map("semaphore.datasource."::concat)
@@ -43,7 +43,7 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
     /**
      * Opens no connection yet.
      *
-     * @throws SemaphoreConfigurationException if the URL is none of JDBC, or its driver is not on the class path
+     * @throws SemaphoreConfigurationException if the URL does not begin with {@code jdbc:}, or its driver is not on the class path
      */
     static OwnPool of(Properties properties, int maxConnections, Environment environment) {
         String url = Objects.requireNonNull(properties.url());
@@ -88,15 +88,15 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
     }
 
     /**
-     * A database that the semaphores connect to by a pool of their own, beside R2DBC or beside the pool of the application.
+     * A pool for the semaphores only, besides R2DBC or the pool of the application.
      *
-     * @param url JDBC URL of the database that has the semaphores, for an application without a JDBC DataSource or with another
-     *     one. The library opens a pool of its own, which is not a bean. Excludes 'semaphore.datasource'.
-     * @param username User of the connections of 'semaphore.datasource.url'.
-     * @param password Password of the connections of 'semaphore.datasource.url'.
-     * @param driverClassName Class of the JDBC driver. Default is that of the URL.
-     * @param hikari Settings of the pool of 'semaphore.datasource.url', the same as below 'spring.datasource.hikari'. The maximum pool
-     *     size is 'semaphore.jdbc.max-connections' + 2, and the minimum idle 1, by default.
+     * @param url JDBC URL of the database of the semaphores. The library then opens a pool of its own, which is not a bean. Excludes
+     *     'semaphore.datasource'.
+     * @param username User for 'semaphore.datasource.url'.
+     * @param password Password for 'semaphore.datasource.url'.
+     * @param driverClassName Class of the JDBC driver. Default is the driver for the URL.
+     * @param hikari Settings of the pool of 'semaphore.datasource.url', as below 'spring.datasource.hikari'. Default for the maximum pool
+     *     size is 'semaphore.jdbc.max-connections' + 2, for the minimum idle 1.
      */
     @ConfigurationProperties("semaphore.datasource")
     record Properties(

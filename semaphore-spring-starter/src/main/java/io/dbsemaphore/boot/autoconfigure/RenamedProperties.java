@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.core.env.Environment;
 
-/** Refuses properties under their former names, whatever source they come from: they would have no effect, and the defaults would apply. */
+/** Refuses properties under their former names, which would have no effect. */
 final class RenamedProperties implements BeanFactoryPostProcessor {
 
     /** The names by the former ones. */
@@ -38,7 +38,7 @@ final class RenamedProperties implements BeanFactoryPostProcessor {
         }
     }
 
-    /** @throws SemaphoreConfigurationException naming all properties that are found under a former name */
+    /** @throws SemaphoreConfigurationException if there are any, naming all of them */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
         List<String> found = new ArrayList<>();

@@ -62,7 +62,7 @@ import org.springframework.util.StringUtils;
 @Import({AdviceConfiguration.class, RenamedProperties.class})
 public final class SemaphoreAutoConfiguration {
 
-    /** Not lazy: it acts when all beans have been created. Before the engine: its condition is about another one. */
+    /** Not lazy: it acts when all beans have been created. Before the engine, which its condition would find. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreEngine.class)
@@ -167,7 +167,7 @@ public final class SemaphoreAutoConfiguration {
         };
     }
 
-    /** Not lazy: unknown names, and methods that cannot be guarded, must be found at start, also in beans that are created later. */
+    /** Not lazy: unknown names and methods that cannot be guarded must fail the start, also those of beans that are created later. */
     @Bean
     @Lazy(false)
     SmartInitializingSingleton annotatedNamesCheck(
@@ -193,7 +193,7 @@ public final class SemaphoreAutoConfiguration {
         };
     }
 
-    /** Like the beans below, where the engine is: a context that uses that of its parent uses these of its parent, too. */
+    /** Where the engine is, as the beans below: a context that uses its parent's engine uses these of its parent, too. */
     @Bean
     @ConditionalOnBean(value = SemaphoreEngine.class, search = SearchStrategy.CURRENT)
     @ConditionalOnMissingBean(value = SemaphoreOperations.class, search = SearchStrategy.CURRENT)
@@ -219,7 +219,7 @@ public final class SemaphoreAutoConfiguration {
         return engine.maintenance();
     }
 
-    /** Not lazy, even with lazy initialization: failures must be found at start. */
+    /** Not lazy: failures must be found at start. */
     @Bean
     @Lazy(false)
     SemaphoreLifecycle semaphoreLifecycle(
@@ -228,8 +228,8 @@ public final class SemaphoreAutoConfiguration {
     }
 
     /**
-     * Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off, and if the annotated
-     * one is no candidate for anything else.
+     * Also matches if the configured bean does not exist, which is a failure to explain, and if the annotated one is no candidate for
+     * injection elsewhere.
      */
     static final class OnDataSource extends AnyNestedCondition {
 
@@ -255,8 +255,8 @@ public final class SemaphoreAutoConfiguration {
     }
 
     /**
-     * The beans that the engine calls. They are looked up when all beans have been created, on the thread that creates them: a thread
-     * of the library that looked up a bean earlier would wait for a thread that creates one, which may be waiting for a permit.
+     * The beans that the engine calls. They are looked up when all beans have been created, on the thread that created them. A thread of
+     * the library that looked them up earlier would wait for the thread that creates beans, which may be waiting for a permit.
      */
     static final class ListenerBeans implements SmartInitializingSingleton {
 
@@ -295,7 +295,7 @@ public final class SemaphoreAutoConfiguration {
         }
     }
 
-    /** Tells why the properties of adapters have no effect. */
+    /** Warns that the properties of adapters have no effect. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingClass("io.dbsemaphore.boot.mutex.MutexRequests")

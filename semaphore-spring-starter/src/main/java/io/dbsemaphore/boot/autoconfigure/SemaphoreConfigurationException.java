@@ -21,7 +21,7 @@ final class SemaphoreConfigurationException extends IllegalStateException implem
         this.action = action;
     }
 
-    /** Returns what is configured, or explains why it cannot work. */
+    /** Calls the supplier, and explains an invalid value. */
     static <T> T explaining(Supplier<T> configured) {
         try {
             return configured.get();

@@ -13,8 +13,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Qualifier of the {@code DataSource} bean whose database has the semaphores, in an application with several. The others need not be
- * primary, and the annotated one may be no candidate for anything else:
+ * Qualifier of the {@code DataSource} bean whose database has the semaphores, in an application with several. None of the others need be
+ * primary, and the annotated one need not be a default candidate:
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)
@@ -22,9 +22,8 @@ import org.springframework.beans.factory.annotation.Qualifier;
  * DataSource coordination() { … }
  * }</pre>
  *
- * <p>The properties {@code semaphore.datasource} and {@code semaphore.datasource.url} take precedence. If several beans have the
- * annotation and Spring prefers none of them, for example as primary, the application does not start; nor does it if the
- * {@code DataSource} stands for several databases.
+ * <p>The properties {@code semaphore.datasource} and {@code semaphore.datasource.url} take precedence. The start fails if several beans
+ * have the annotation and none of them is primary, or if the {@code DataSource} stands for several databases.
  */
 @Target({FIELD, METHOD, PARAMETER, TYPE, ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -9,9 +9,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Auto-configuration for an application whose permits no database counts. With {@code semaphore.enabled=false} all permits are
- * granted. Without a database for the semaphores, a bean with {@link io.dbsemaphore.annotation.WithPermits} does not start. In any case,
- * a property under a former name keeps the application from starting.
+ * Auto-configuration for an application without semaphores. With {@code semaphore.enabled=false}, all permits are granted. Without a
+ * database for the semaphores, a bean with {@link io.dbsemaphore.annotation.WithPermits} fails the start. A property under a former name
+ * always does.
  */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @Import(RenamedProperties.class)

@@ -26,13 +26,12 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.ClassUtils;
 
 /**
- * Starts the semaphores before application work and stops them after it when the application context is paused or
+ * Starts the semaphores before application work, and stops them after it when the application context is paused or
  * stopped, in a phase below those of web servers, listener containers, executors and schedulers.
  *
- * <p>While the context is being closed, application work continues after all phases: executors that are not
- * {@code Lifecycle} beans wait for their tasks when they are destroyed, as Quartz does. In that case the semaphores
- * work until the engine is destroyed, which happens after all executors, guarded beans and whatever is injected with them, except what the
- * engine needs, and before the pool.
+ * <p>When the context is closed, application work continues after all phases: Quartz, and executors that are not {@code Lifecycle} beans,
+ * wait for their tasks when they are destroyed. The semaphores then work until the engine is destroyed: after all executors, guarded beans
+ * and what these are injected into, and before the pool.
  *
  * <p>A context that uses the engine of its parent neither starts nor stops it, and cannot configure it.
  */
@@ -41,16 +40,16 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     private static final Logger log = LoggerFactory.getLogger(SemaphoreLifecycle.class);
 
     /**
-     * Above 0, the default phase, which the bean that suspends HikariCP for a checkpoint has; below
+     * Above 0, the phase of the bean that suspends HikariCP for a checkpoint; below
      * {@code ExecutorConfigurationSupport.DEFAULT_PHASE}, which is {@code Integer.MAX_VALUE / 2}.
      */
     static final int PHASE = 1024;
 
-    /** What configures the engine. Not the variables of the environment, which are those of the parent, too. */
+    /** The properties that configure the engine. Variables of the environment are left out: the parent has the same. */
     private static final Pattern OF_THE_ENGINE = Pattern.compile(
             "(?i)semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-?time|max-?hold|reuse|fair)");
 
-    /** What runs jobs that may use semaphores. By name: Quartz need not be on the class path. */
+    /** The types of beans that run jobs, which may use semaphores. By name: Quartz need not be on the class path. */
     private static final List<String> EXECUTORS =
             List.of(Executor.class.getName(), TaskScheduler.class.getName(), "org.quartz.Scheduler");
 
@@ -122,15 +121,15 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
         }
     }
 
-    /** Also with a multicaster that has an executor: the phases of the shutdown come next. */
+    /** Synchronous even if the multicaster has an executor: the phases of the shutdown come next. */
     @Override
     public boolean supportsAsyncExecution() {
         return false;
     }
 
     /**
-     * Destroys all existing executors, schedulers and guarded beans before the engine, whatever the order of their creation, and with them
-     * what is injected with them, except what the engine needs, such as an executor of its pool. They are registered as its dependents.
+     * Makes the context destroy all existing executors, schedulers and guarded beans before the engine, by registering them as its
+     * dependents. Beans that the engine needs, such as an executor of its pool, are left out.
      */
     private static void usersBeforeEngine(ConfigurableListableBeanFactory beanFactory) {
         ClassLoader classLoader = beanFactory.getBeanClassLoader();

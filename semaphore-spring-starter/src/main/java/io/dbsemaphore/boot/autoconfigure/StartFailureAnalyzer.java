@@ -28,10 +28,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Shows what a {@link StartFailure} says is wrong, and what to do. Also explains why Spring can create a bean of the application
- * neither with what the library offers nor with its advice: there is no bean of the library to inject, or a final class with
- * {@code @WithPermits} methods cannot be proxied, or the application has no database. Comes before the analyzers of Spring Boot that
- * say to define the missing bean, or an embedded database.
+ * Shows the problem and the action of a {@link StartFailure}. Also explains why Spring cannot create a bean of the application: there is
+ * no bean of the library to inject, a final class with {@code @WithPermits} methods cannot be proxied, or the application has no database.
+ * Comes before the analyzers of Spring Boot, which say to define the missing bean, or an embedded database.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
@@ -47,7 +46,7 @@ record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) im
                 - Let it implement an interface, inject that, and set spring.aop.proxy-target-class=false
                 - Use SemaphoreOperations.execute in its methods instead of the annotation""";
 
-    /** Its class is not accessible. */
+    /** By name: the class is not accessible. */
     private static final String NO_DATA_SOURCE = "DataSourceBeanCreationException";
 
     private static final String EXCLUDE_THE_DATA_SOURCE = """

@@ -32,15 +32,14 @@ import org.springframework.util.ClassUtils;
  * <p>A changelog that the application runs in the background, such as JHipster's {@code AsyncSpringLiquibase}, may create the tables
  * after its bean exists. The start then waits for them, and this class creates none.
  *
- * <p>A script that fails is tried again: another instance may have created an object between the script's look at it and its
- * own attempt. The next attempt finds that object. A statement that fails twice in a row without a conflict is therefore
- * reported.
+ * <p>A script that fails is tried again: another instance may have created an object after the script had looked for it. The next
+ * attempt finds that object. An error that occurs twice in a row without a conflict is therefore reported.
  */
 final class TableInitializer {
 
     private static final Logger log = LoggerFactory.getLogger(TableInitializer.class);
 
-    /** For how long the script is tried again, since any number of instances that start at the same time create the same tables. */
+    /** How long the script is tried again: any number of instances may start at the same time. */
     private static final Duration MAX_TIME = Duration.ofSeconds(30);
 
     private static final Duration MAX_PAUSE = Duration.ofMillis(500);

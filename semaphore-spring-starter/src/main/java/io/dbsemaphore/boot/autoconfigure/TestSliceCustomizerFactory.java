@@ -22,8 +22,8 @@ import org.springframework.test.context.TestContextAnnotationUtils;
 
 /**
  * Grants all permits in the test slices of Spring Boot, such as {@code @WebMvcTest}, unless they import the semaphores. Without
- * this, methods with {@code @WithPermits} would run there without a proxy, so that {@code Permits.current()} and
- * {@code Permits.assertHeld} would throw.
+ * this, methods with {@code @WithPermits} would have no proxy there, and {@code Permits.current()} and {@code Permits.assertHeld}
+ * would throw.
  */
 final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
 
@@ -55,7 +55,7 @@ final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
     @ImportAutoConfiguration(TestSliceAutoConfiguration.class)
     static class Slice {}
 
-    /** Auto-configuration for the tests of {@link TestSliceCustomizerFactory} only: all permits are granted. */
+    /** The auto-configuration that grants all permits. */
     @AutoConfiguration(after = {SemaphoreAutoConfiguration.class, SemaphoreFallbackAutoConfiguration.class})
     @ConditionalOnMissingBean(value = WithPermitsAdvisor.class, search = SearchStrategy.CURRENT)
     @Import({AdviceConfiguration.class, UncountedPermits.Beans.class})

@@ -158,7 +158,7 @@ record UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl, 
         }
     }
 
-    /** Answers as on a database without semaphores, and creates none. */
+    /** Answers like a database without semaphores, and creates none. */
     private static <T> T withoutSemaphores(Class<T> contract) {
         return ProxyFactory.getProxy(contract, (MethodInterceptor)
                 call -> switch (call.getMethod().getName()) {

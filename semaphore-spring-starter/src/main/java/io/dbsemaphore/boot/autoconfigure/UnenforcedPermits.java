@@ -11,8 +11,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Refuses beans with {@code @WithPermits} if no database counts their permits: each one when it is created, and at the end of the start
- * the beans that are created later, as far as their types are known.
+ * Refuses beans with {@code @WithPermits} if no database counts their permits: each bean when it is created, and at the end of the start
+ * those that will be created later, as far as their types are known.
  */
 final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSingleton {
 

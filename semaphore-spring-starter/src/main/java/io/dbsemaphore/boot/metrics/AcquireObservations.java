@@ -7,8 +7,8 @@ import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.ObservationRegistry;
 
 /**
- * Makes an observation of each acquire, so that a trace shows how long a caller waited for the semaphore; and says how it is shown, unless
- * the application says otherwise.
+ * Makes an observation of each acquire, so that a trace shows how long a caller waited for the semaphore. Its name and keys are the
+ * default ones, which the application can change.
  */
 record AcquireObservations(ObservationRegistry registry) implements ObservationConvention<AcquireContext> {
 

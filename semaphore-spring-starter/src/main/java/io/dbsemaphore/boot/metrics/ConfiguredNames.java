@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The values of the tag {@code semaphore}: the configured name, or the pattern that matches. Their number is bounded by the
- * configuration, whatever names callers use.
+ * The values of the tag {@code semaphore}: the configured name, or the pattern that matches. The configuration bounds their number,
+ * whatever names callers use.
  *
  * @param declared the names below {@code semaphore.semaphores}
  */

@@ -100,8 +100,8 @@ record InstrumentedPermitManager(
     }
 
     /**
-     * The future of an observed acquire. It is completed when the watch has stopped: what depends on it may be the work itself, which
-     * is no part of the acquire.
+     * The future of an observed acquire. It is completed after the watch has stopped: its dependent actions may be the work, which is not
+     * part of the acquire.
      */
     private static final class ObservedAcquire extends CompletableFuture<AcquireResult> {
 
@@ -119,7 +119,7 @@ record InstrumentedPermitManager(
             CompletableFuture<?> unusedToo = whenComplete((result, failure) -> acquire.cancel(true));
         }
 
-        /** If the application has completed this future otherwise, nobody else has the grant. */
+        /** Completes the future. If the application has completed it otherwise, the grant is released, since nobody has it. */
         private void end(@Nullable AcquireResult result, @Nullable Throwable failure) {
             if (failure instanceof CancellationException) {
                 boolean unused = super.cancel(true);
@@ -133,7 +133,7 @@ record InstrumentedPermitManager(
             }
         }
 
-        /** Cancels the acquire. One that has ended, even if that is still being measured, keeps its result. */
+        /** Cancels the acquire. An acquire that has ended keeps its result, even while it is still being measured. */
         @Override
         public boolean cancel(boolean mayInterruptIfRunning) {
             boolean unused = acquire.cancel(mayInterruptIfRunning);
@@ -149,7 +149,7 @@ record InstrumentedPermitManager(
         private final Set<String> configured;
         private final AcquireContext context;
         private Observation observation = Observation.NOOP;
-        /** Opened on the thread on which the acquire runs until its end; none for an asynchronous acquire. */
+        /** Opened on the thread that acquires; none for an asynchronous acquire. */
         private Observation.Scope scope = Observation.Scope.NOOP;
 
         Watch(AcquireRequest request) {
@@ -162,7 +162,7 @@ record InstrumentedPermitManager(
             safely(observation::start);
         }
 
-        /** Stops with a failure to begin, which for an acquire that is not asynchronous is any failure. */
+        /** Calls the acquire, and stops if that throws. */
         <T> T begin(Supplier<T> acquire) {
             try {
                 return acquire.get();

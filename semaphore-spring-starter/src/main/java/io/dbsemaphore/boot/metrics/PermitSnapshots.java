@@ -22,9 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gauges of capacity, held and available permits and of waiting callers, for what is configured. One query reads the status of all
+ * The gauges of capacity, held and available permits and of waiting callers, for each configured name. One query reads the status of all
  * semaphores at an interval, on a thread of the engine. A gauge gets the last reading at once, however slow the database is. The readings
- * begin when a gauge is asked for its value, and end when none has been for two minutes, or with the engine. The next gauge begins them anew.
+ * begin when a gauge is first asked for its value. They end, until the next gauge is asked, after two minutes in which none was, or with
+ * the engine.
  */
 final class PermitSnapshots implements MeterBinder {
 
@@ -62,10 +63,10 @@ final class PermitSnapshots implements MeterBinder {
     /**
      * Creates the gauges.
      *
-     * @param timer runs a task on threads that may block, at once and at this interval, until it is cancelled, also by the end of the
-     *     timer; rejects it without waiting before the timer begins, and after its end
+     * @param timer runs a task at once and at this interval, on threads that may block, until the task is cancelled or the engine ends;
+     *     rejects it without waiting while the engine does not run
      * @param clock the current {@link System#nanoTime}
-     * @param patternUsage the share of the semaphores that patterns may create that they have created; may read the database
+     * @param patternUsage how many semaphores patterns have created, divided by how many they may; may read the database
      */
     PermitSnapshots(
             SemaphoreAdmin admin,

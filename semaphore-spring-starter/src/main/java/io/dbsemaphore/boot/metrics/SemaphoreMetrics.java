@@ -80,7 +80,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
         RETRIED.forEach(exception -> retries.withTags(EXCEPTION, exception));
     }
 
-    /** Registers the meters now: a counter that is registered by its first event would not show that event as an increase. */
+    /** Registers the meters now: a counter that its first event registers does not show that event as an increase. */
     private void startAtZero(String name, MeterRegistry registry) {
         AtomicInteger callers = new AtomicInteger();
         waiting.put(name, callers);
@@ -97,12 +97,12 @@ final class SemaphoreMetrics implements SemaphoreListener {
         lost.withTags(SEMAPHORE, name);
     }
 
-    /** An acquire of what is configured begins. */
+    /** Counts an acquire that begins. */
     void started(Set<String> configured) {
         configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).incrementAndGet());
     }
 
-    /** It ends. Decrements first, which cannot throw: otherwise a failing timer would leave the gauge too high for good. */
+    /** Counts and times its end. Decrements first, which cannot throw: a failing timer would leave the gauge too high for good. */
     void ended(Set<String> configured, String outcome, long nanos) {
         configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).decrementAndGet());
         configured.forEach(

@@ -61,8 +61,9 @@ public final class SemaphoreMetricsAutoConfiguration {
     /**
      * How semaphores are measured.
      *
-     * @param enabled Whether meters of semaphores are published, if the application has a MeterRegistry.
-     * @param refreshInterval How often capacities and held permits are read from the database while the gauges are scraped. At least 1s.
+     * @param enabled Whether to publish meters of semaphores, if the application has a MeterRegistry.
+     * @param refreshInterval Time between two readings of capacities and held permits from the database while gauges are scraped, at
+     *     least 1s.
      */
     @ConfigurationProperties("semaphore.metrics")
     record Properties(

@@ -1,9 +1,9 @@
 /**
- * Metrics and observations, where the application has Micrometer: built on what the library tells its
- * {@link io.dbsemaphore.spi.SemaphoreListener}s, on a decorator around what acquires, and on the reports of
- * {@link io.dbsemaphore.admin.SemaphoreAdmin}. Each name and tag is in {@code docs/metrics.md}.
+ * Metrics and observations for applications with Micrometer: from the events of a {@link io.dbsemaphore.spi.SemaphoreListener}, a
+ * {@link io.dbsemaphore.spi.PermitManagerDecorator}, and the reports of {@link io.dbsemaphore.admin.SemaphoreAdmin}.
+ * {@code docs/metrics.md} lists each name and tag.
  *
- * <p>Tags are what is configured, a semaphore or a pattern, and never what a caller named.
+ * <p>The values of tags come from the configuration, a semaphore or a pattern, and never from callers.
  *
  * <p>Public API. Depends on the auto-configuration, {@code semaphore-core} and Micrometer; nothing depends on this package.
  */

@@ -19,8 +19,8 @@ import org.springframework.web.bind.annotation.ResponseStatus;
  * Answers a request whose controller was refused permits with status 429, a {@code Retry-After} header and a problem detail, in Spring MVC
  * and in WebFlux. The names and numbers of the semaphores are not for clients, and so not in the answer.
  *
- * <p>It comes last: a handler for the exception, or for one of its superclasses, in the controller or in an advice of the application wins.
- * So does a status that the application has chosen, by an exception whose cause is the refusal.
+ * <p>It comes last: a handler of the application for the exception or one of its superclasses wins. So does the status of an exception of
+ * the application whose cause is the refusal.
  */
 @ControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
@@ -29,7 +29,7 @@ class TooManyRequestsAdvice {
     /** Most permits are released long before they expire. */
     private static final long LONGEST_WAIT_SECONDS = 10;
 
-    /** Spring also matches by causes. It ignores what an exception handler throws, and handles the first exception otherwise. */
+    /** Answers the refusal. Spring also matches causes: it gets back an exception that has a status of its own. */
     @ExceptionHandler(PermitsUnavailableException.class)
     ResponseEntity<ProblemDetail> answer(Throwable thrown, PermitsUnavailableException refused) throws Throwable {
         for (Throwable each = thrown; each != null && each != refused; each = each.getCause()) {
