@@ -55,7 +55,7 @@ public final class LockRegistryAutoConfiguration {
         };
     }
 
-    /** Tells why the property has no effect. */
+    /** Warns that the application's registry takes precedence. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreLockRegistry.class)
@@ -69,12 +69,12 @@ public final class LockRegistryAutoConfiguration {
     /**
      * The locks of Spring Integration.
      *
-     * @param enabled Whether a LockRegistry of Spring Integration is a bean, unless the application has one.
-     * @param prefix Prefix of the names of the semaphores. The key of the lock follows.
+     * @param enabled Whether to add a LockRegistry bean for Spring Integration, unless the application has one.
+     * @param prefix Prefix of the semaphores' names, up to 119 characters. The key of the lock follows.
      * @param ttl Time to live of a lock that is neither released nor renewed, from 1s to semaphore.max-ttl.
      * @param keepAlive Whether this instance renews its locks until they are released. Otherwise they expire during work that
      *     takes longer than their time to live.
-     * @param cacheCapacity How many locks this instance remembers. It deletes the semaphore of a lock that it forgets, unless it is in
+     * @param cacheCapacity How many locks this instance remembers. When it forgets a lock, it deletes the semaphore unless that is in
      *     use.
      */
     @ConfigurationProperties("semaphore.adapters.spring-integration")

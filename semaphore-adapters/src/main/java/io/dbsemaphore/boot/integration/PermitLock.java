@@ -21,15 +21,15 @@ import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.transaction.TransactionException;
 
 /**
- * A lock of all instances: a re-entrant lock of this JVM, whose holder has a permit too. A thread that waits for another one of
- * this JVM does not use the database, and no two of them are in the lock at once even if the permit expires.
+ * A lock of all instances: a re-entrant lock of this JVM, whose holder also has a permit. Threads of this JVM wait for one another
+ * without the database, and exclude one another even if the permit expires.
  */
 final class PermitLock implements DistributedLock {
 
-    /** A hundred years: nobody waits for longer, and durations of more than 292 years overflow in nanoseconds. */
+    /** A hundred years: in nanoseconds, durations of more than 292 years overflow. */
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
-    /** How often a lock is tried if no more semaphores may be created and other instances use up the places that are freed. */
+    /** How many times a lock is tried if no more semaphores may be created: other instances may take the places that are freed. */
     private static final int ATTEMPTS = 3;
 
     private final String key;
@@ -42,12 +42,12 @@ final class PermitLock implements DistributedLock {
 
     private @Nullable PermitGrant grant;
     private boolean lost;
-    /** The longest time to live since the thread entered first. */
+    /** The longest time to live that the thread has asked for since it first entered. */
     private Duration longestTtl = Duration.ZERO;
 
     private volatile long lastUsed = System.nanoTime();
 
-    /** @param deleteSomeUnused makes room where no more semaphores may be created */
+    /** @param deleteSomeUnused makes room if no more semaphores may be created */
     PermitLock(String key, SemaphoreOperations semaphores, MutexRequests requests, Runnable deleteSomeUnused) {
         this.key = key;
         this.semaphores = semaphores;
@@ -144,7 +144,7 @@ final class PermitLock implements DistributedLock {
         boolean enter() throws X;
     }
 
-    /** Enters with the lock of this JVM, and gives that up if the permit is not acquired. */
+    /** Enters; the lock of this JVM is held already, and released if the permit is not acquired. */
     private <X extends Exception> boolean enterOrUnlock(Entry<X> entry) throws X {
         boolean acquired = false;
         try {
@@ -161,7 +161,7 @@ final class PermitLock implements DistributedLock {
         }
     }
 
-    /** An interrupt while the database decides ends the wait, too: the permit is then acquired, or not, with the flag set. */
+    /** Acquires the permit. If an interrupt comes while the database decides, a refusal is thrown as an interruption; a permit is kept. */
     private boolean enter(Duration waitTime, Duration ttl) throws InterruptedException {
         try {
             if (acquireOrRenew(waitTime, ttl)) {
@@ -178,7 +178,7 @@ final class PermitLock implements DistributedLock {
         }
     }
 
-    /** Starts again when it is interrupted, and sets the interrupt flag again afterwards. */
+    /** Acquires the permit. Starts again when it is interrupted, and sets the interrupt flag at the end. */
     private boolean enterUninterruptibly(Duration waitTime, Duration ttl) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -201,9 +201,9 @@ final class PermitLock implements DistributedLock {
     }
 
     /**
-     * Acquires the permit, or renews it if the thread has it, for the longest time to live since it entered first: it then lasts at least
-     * for that of this call, and not shorter than before. One that has expired is restored if nobody else has had it since; otherwise it
-     * is acquired anew, which {@link #release} reports.
+     * Acquires the permit. If the thread has it already, it is renewed for the longest time to live since the thread first entered, so that
+     * no call shortens it. An expired permit is restored if nobody else has had it since; otherwise it is acquired anew, which
+     * {@link #release} reports.
      *
      * @return false if it did not become available within the wait time
      */
@@ -216,9 +216,9 @@ final class PermitLock implements DistributedLock {
     }
 
     /**
-     * Sets the expiry to the time to live from now on.
+     * Renews the permit, if there is one.
      *
-     * @return false if the permit has expired or is lost
+     * @return false if there is none, or it is lost
      */
     private boolean renewGrant(Duration ttl) {
         if (grant == null || !MutexRequests.renew(grant, ttl)) {
@@ -228,7 +228,7 @@ final class PermitLock implements DistributedLock {
         return true;
     }
 
-    /** @throws ConcurrentModificationException if the permit was taken at any time since the thread entered first */
+    /** @throws ConcurrentModificationException if the permit was taken at any time since the thread first entered */
     private void release() {
         PermitGrant released = grant;
         boolean wasLost = lost || released == null;
@@ -248,8 +248,8 @@ final class PermitLock implements DistributedLock {
     }
 
     /**
-     * By its external id, which identifies the request for as long as nobody has taken the permit. Another fencing token means that
-     * somebody did, and that the request has been deleted since.
+     * Acquires again by the external id, which identifies the request unless somebody has taken the permit. Another fencing token means
+     * that this has happened, and that the request has been deleted since.
      */
     private boolean restore(PermitGrant expired, Duration ttl) {
         try {

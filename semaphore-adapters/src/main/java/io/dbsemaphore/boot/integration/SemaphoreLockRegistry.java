@@ -25,15 +25,15 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * A {@link LockRegistry} of Spring Integration. The lock of a key is a semaphore whose only permit the holder has, in all
- * instances of the application. Thread-safe.
+ * A {@link LockRegistry} of Spring Integration. The lock of a key is a semaphore with one permit, for all instances of the
+ * application. Thread-safe.
  *
- * <p>A lock is re-entrant for its thread, and its threads in one instance wait for one another without the database. Threads that
- * wait are served in the order of their arrival, instance by instance. A lock expires when its time to live has passed. If another
- * instance has had it since, or the maintenance has released it, its {@code unlock} throws
- * {@link java.util.ConcurrentModificationException}; otherwise it unlocks it.
+ * <p>A lock is re-entrant for its thread. Threads of one instance wait for one another without the database. Waiting threads are
+ * served in the order of their arrival, instance by instance. A lock expires when its time to live has passed. If another
+ * instance has then had it, or the maintenance has released it, {@code unlock} throws
+ * {@link java.util.ConcurrentModificationException}; otherwise {@code unlock} releases it as usual.
  *
- * <p>Keys are texts. A failure to acquire is a {@link org.springframework.dao.CannotAcquireLockException}, whose cause says why.
+ * <p>Keys are strings. A failure to acquire is a {@link org.springframework.dao.CannotAcquireLockException}, whose cause says why.
  */
 public final class SemaphoreLockRegistry
         implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
@@ -48,12 +48,12 @@ public final class SemaphoreLockRegistry
     private final MutexRequests requests;
     private final int cacheCapacity;
 
-    /** The locks by key, so that all threads that use a key share its lock; the least recently obtained first. */
+    /** The locks by key, the least recently obtained first. All threads that use a key share its lock. */
     private final Map<String, PermitLock> locks = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
-     * The forgotten locks. If the application still refers to one, it is returned when its key is used again: two locks of one key would
-     * neither be re-entrant nor exclude one another. Guarded by the monitor of {@link #locks}.
+     * The forgotten locks that the application still refers to. They are returned when their keys are used again, since two locks of one
+     * key would be neither re-entrant nor exclusive. Guarded by the monitor of {@link #locks}.
      */
     private final Map<String, WeakReference<PermitLock>> forgotten = new HashMap<>();
 
@@ -76,7 +76,7 @@ public final class SemaphoreLockRegistry
     /**
      * {@inheritDoc}
      *
-     * @throws IllegalArgumentException if the key is not a text
+     * @throws IllegalArgumentException if the key is not a {@code String}
      */
     @Override
     public DistributedLock obtain(Object lockKey) {
@@ -134,8 +134,10 @@ public final class SemaphoreLockRegistry
     }
 
     /**
-     * Forgets locks, the least recently obtained first, down to the cache capacity. Deletes their semaphores, since there may be as many
-     * keys as messages.
+     * Forgets locks, the least recently obtained first, and deletes their semaphores: there may be as many keys as messages.
+     *
+     * @param staying how many locks stay
+     * @param removable whether a lock may go
      */
     private void forget(int staying, Predicate<PermitLock> removable) {
         List<String> keys = new ArrayList<>();
@@ -156,7 +158,7 @@ public final class SemaphoreLockRegistry
         keys.forEach(this::deleteIfUnused);
     }
 
-    /** A semaphore that another instance uses stays, and so does one whose capacity an operator has changed. */
+    /** Deletes a semaphore, unless another instance uses it or an operator has changed its capacity. */
     private void deleteIfUnused(String key) {
         String name = requests.name(key);
         try {
@@ -167,9 +169,8 @@ public final class SemaphoreLockRegistry
     }
 
     /**
-     * Deletes some semaphores of locks, regardless of which instance remembers them (a stopped instance never deletes its own). A
-     * semaphore that is needed again is created again. Stops at the first failure of the database, so that the caller is not delayed
-     * further.
+     * Deletes some semaphores of locks, regardless of which instance remembers them: a stopped instance never deletes its own. Stops at
+     * the first failure of the database, so that the caller is not delayed further.
      */
     private void deleteSomeUnused() {
         try {

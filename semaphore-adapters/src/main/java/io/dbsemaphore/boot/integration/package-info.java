@@ -1,6 +1,5 @@
 /**
- * Spring Integration's {@code LockRegistry}, where the application has Spring Integration and asks for it: each lock is a
- * semaphore with one permit.
+ * A {@code LockRegistry} of Spring Integration, if the application enables it: each lock is a semaphore with one permit.
  *
  * <p>Public API. Depends on {@code semaphore-core}, the auto-configuration of the starter, {@code boot.mutex} and
  * Spring Integration; nothing depends on this package.

@@ -14,31 +14,25 @@ import java.util.HexFormat;
 /**
  * Makes the requests that use semaphores as mutexes, one semaphore for each key. Immutable.
  *
- * <p>A request asks for the whole capacity, so that there is one holder at most whatever the capacity is: an operator can
- * pause a mutex, but not turn it into something else.
+ * <p>A request asks for the whole capacity, so that there is at most one holder: an operator can pause a mutex, but not give
+ * it more holders.
  *
- * @param prefix of the names of their semaphores, at least one character and no {@code *}
+ * @param prefix the prefix of the semaphores' names, at least one character and no {@code *}
  * @param ttl the time to live unless a request says otherwise
- * @param keptAlive whether this instance renews what it acquires until it is released, however long
- *     {@code semaphore.defaults.max-hold} is. If so, it also releases it at its
- *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
+ * @param keptAlive whether this instance renews a mutex until it is released, and releases it at a shutdown; otherwise it stays
+ *     held until its time to live has passed, even if the instance stops
  */
 public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
 
     private static final String HASHED = "sha256:";
-    /** Longer than any process runs: a leader keeps its lock for months. */
+    /** Longer than any process runs: a leader keeps its lock for months, whatever {@code semaphore.defaults.max-hold} is. */
     private static final Duration UNTIL_RELEASED = Duration.ofDays(36_500);
 
     private static final int MAX_PREFIX = SemaphoreName.MAX_LENGTH - HASHED.length() - 64;
 
     /**
-     * Creates requests for mutexes.
+     * Checks the values.
      *
-     * @param prefix of the names of their semaphores, at least one character and no {@code *}
-     * @param ttl the time to live unless a request says otherwise
-     * @param keptAlive whether this instance renews what it acquires until it is released, however long
-     *     {@code semaphore.defaults.max-hold} is. If so, it also releases it at its
-     *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
      * @throws IllegalArgumentException if the prefix cannot begin a name, or the time to live is shorter than
      *     {@link AcquireRequest#MIN_TTL}
      */
@@ -61,10 +55,9 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     }
 
     /**
-     * Declares the pattern of the mutexes, whose semaphores have one permit each. If the application declares the pattern itself, its
-     * capacity stays.
+     * Declares the pattern of the mutexes, with one permit each. If the application declares the pattern itself, its capacity stays.
      *
-     * @param settings of the application
+     * @param settings the settings of the application
      * @return the settings with the pattern
      */
     public SemaphoreSettings declareIn(SemaphoreSettings settings) {
@@ -74,7 +67,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     }
 
     /**
-     * The semaphore of a key: the prefix and the key, or the prefix and a hash of it where that is not a valid name. Different
+     * The semaphore of a key: the prefix and the key, or, if that is not a valid name, the prefix and a hash of the key. Different
      * keys have different semaphores.
      *
      * @param key any text
@@ -94,7 +87,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     /**
      * Whether a semaphore is one of these mutexes.
      *
-     * @param name of the semaphore
+     * @param name the name of the semaphore
      * @return true if it begins with the prefix
      */
     public boolean isName(String name) {
@@ -105,7 +98,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
      * The request for the mutex of a key, which does not wait.
      *
      * @param key any text
-     * @param timeToLive for which it is held unless it is renewed; {@link AcquireRequest#MIN_TTL} if it is shorter than that
+     * @param timeToLive the time to live; a shorter one than {@link AcquireRequest#MIN_TTL} is raised to that
      * @return the request
      */
     public AcquireRequest of(String key, Duration timeToLive) {
@@ -122,7 +115,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
      * Renews a mutex.
      *
      * @param grant the mutex
-     * @param timeToLive from now on; {@link AcquireRequest#MIN_TTL} if it is shorter than that
+     * @param timeToLive the time to live from now on; a shorter one than {@link AcquireRequest#MIN_TTL} is raised to that
      * @return whether it is still held; false if it is lost
      */
     public static boolean renew(PermitGrant grant, Duration timeToLive) {
@@ -138,7 +131,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
         return timeToLive.compareTo(AcquireRequest.MIN_TTL) < 0 ? AcquireRequest.MIN_TTL : timeToLive;
     }
 
-    /** Hashes the UTF-16 code units: an encoding would replace all halves of surrogate pairs by the same character. */
+    /** Hashes the UTF-16 code units: an encoding would replace every half of a surrogate pair by the same character. */
     private static String hash(String key) {
         ByteBuffer units = ByteBuffer.allocate(key.length() * Character.BYTES);
         units.asCharBuffer().put(key);

@@ -33,13 +33,13 @@ public final class LockProviderAutoConfiguration {
         return new SemaphoreLockProvider(semaphores, properties.prefix());
     }
 
-    /** Also for a provider of the application that uses a {@link SemaphoreLockProvider}. */
+    /** Declares the locks' pattern, also for a provider of the application that uses a {@link SemaphoreLockProvider}. */
     @Bean
     SemaphoreSettingsCustomizer semaphoreLockProviderSettings(Properties properties) {
         return SemaphoreLockProvider.requests(properties.prefix())::declareIn;
     }
 
-    /** Tells why there is no provider. */
+    /** Warns that the application's provider takes precedence. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreLockProvider.class)
@@ -54,8 +54,8 @@ public final class LockProviderAutoConfiguration {
     /**
      * The locks of ShedLock.
      *
-     * @param enabled Whether a LockProvider of ShedLock is a bean, unless the application has one.
-     * @param prefix Prefix of the names of the semaphores. The name of the lock follows.
+     * @param enabled Whether to add a LockProvider bean for ShedLock, unless the application has one.
+     * @param prefix Prefix of the semaphores' names, up to 119 characters. The name of the lock follows.
      */
     @ConfigurationProperties("semaphore.adapters.shedlock")
     record Properties(

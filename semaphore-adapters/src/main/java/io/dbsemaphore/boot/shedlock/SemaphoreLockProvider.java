@@ -17,13 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A lock provider of ShedLock. A lock is a semaphore whose only permit the holder has, in all instances of the application.
- * Thread-safe.
+ * A lock provider of ShedLock. A lock is a semaphore with one permit, for all instances of the application. Thread-safe.
  *
- * <p>{@code lockAtMostFor} is the time to live of the permit, {@link AcquireRequest#MIN_TTL} if it is shorter than that. A lock
- * that is unlocked before {@code lockAtLeastFor} has passed gets the rest as its time to live, by the clock of the database: it
- * stays locked even if the instance stops. A rest that is shorter than {@link AcquireRequest#MIN_TTL} is awaited by
- * {@code unlock}.
+ * <p>{@code lockAtMostFor} is the time to live of the permit, at least {@link AcquireRequest#MIN_TTL}. A lock that is unlocked
+ * before {@code lockAtLeastFor} has passed gets the rest as its time to live, by the clock of the database: it stays locked even if
+ * the instance stops. If the rest is shorter than {@link AcquireRequest#MIN_TTL}, {@code unlock} waits for it to pass.
  */
 public final class SemaphoreLockProvider implements ExtensibleLockProvider {
 
@@ -42,7 +40,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
         this.requests = requests(prefix);
     }
 
-    /** Each lock has its own maximum hold. */
+    /** The time to live is a placeholder: each lock has its own. */
     static MutexRequests requests(String prefix) {
         return new MutexRequests(prefix, AcquireRequest.MIN_TTL, false);
     }
@@ -51,8 +49,8 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
      * {@inheritDoc}
      *
      * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries; nothing is locked
-     * @throws io.dbsemaphore.SemaphoreException if the acquire fails otherwise, as when this instance is stopped. Nothing is locked,
-     *     except after an {@link io.dbsemaphore.AcquireOutcomeUnknownException} until the library has undone it
+     * @throws io.dbsemaphore.SemaphoreException if the acquire fails otherwise, for example because this instance is stopped. Nothing is
+     *     locked, except after an {@link io.dbsemaphore.AcquireOutcomeUnknownException} until the library has undone it
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open, and
      *     {@code semaphore.host-transaction} is {@code refuse}
      */
@@ -92,7 +90,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
             }
         }
 
-        /** A lock that has expired by this JVM's clock is given up, although a permit may last longer. */
+        /** Releases a lock that has expired by this JVM's clock, although its permit may last longer. */
         @Override
         protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
             if (age().compareTo(lockConfiguration.getLockAtMostFor()) >= 0) {
@@ -113,7 +111,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
             return outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.DEFERRED;
         }
 
-        /** Waits, unless the thread is interrupted: its flag is set again then. */
+        /** Waits; returns false, with the interrupt flag set, if the thread is interrupted. */
         private static boolean await(Duration rest) {
             try {
                 TimeUnit.NANOSECONDS.sleep(rest.toNanos());

@@ -1,5 +1,5 @@
 /**
- * ShedLock's {@code LockProvider}, where the application has ShedLock and asks for it: each lock is a semaphore with one permit.
+ * A {@code LockProvider} of ShedLock, if the application enables it: each lock is a semaphore with one permit.
  *
  * <p>Public API. Depends on {@code semaphore-core}, the auto-configuration of the starter, {@code boot.mutex} and
  * ShedLock; nothing depends on this package.
