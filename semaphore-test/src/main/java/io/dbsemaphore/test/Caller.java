@@ -10,9 +10,9 @@ import java.util.concurrent.Executor;
 /**
  * A caller that acquires.
  *
- * @param externalId the external id of the request, or one that was made for it
+ * @param externalId the external id of the request, or one that was generated for it
  * @param forWork whether the caller is about to run work under the grant
- * @param since when it has called
+ * @param since when it called
  * @param delivery completes the answer
  */
 record Caller(

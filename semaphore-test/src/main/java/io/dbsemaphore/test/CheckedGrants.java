@@ -8,15 +8,15 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The grants that open transactions of a thread have checked, suspended ones included. The thread releases each of them when all
- * transactions that have checked it have completed.
+ * The grants that open transactions of a thread have checked, including suspended transactions. The thread releases each grant when
+ * all transactions that have checked it have completed.
  */
 final class CheckedGrants {
 
     @SuppressWarnings("ThreadLocalUsage") // one for each InMemorySemaphores
     private final ThreadLocal<List<Check>> open = ThreadLocal.withInitial(ArrayList::new);
 
-    /** @throws IllegalTransactionStateException if no grant could be checked on a database */
+    /** @throws IllegalTransactionStateException in a transaction in which the engine could not check a grant, or without one */
     static void requireTransaction() {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive() // the transaction has completed

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
-/** A request that was granted, and what became of it. Guarded by the lock of {@link InMemoryPermits}. */
+/** A request that was granted, and its state. Guarded by the lock of {@link InMemoryPermits}. */
 final class GrantedRequest {
 
     final String externalId;
@@ -22,12 +22,12 @@ final class GrantedRequest {
     /** Null if the grant is held until it is released. */
     private @Nullable Instant expiresAt;
 
-    /** Not null if this JVM keeps the grant alive: each renewal makes it last this much longer. */
+    /** By how much a renewal prolongs the grant; null if it is not kept alive. */
     private @Nullable Duration renewal;
 
     private boolean ended;
 
-    /** Whether its holder has released it in a transaction that has checked it, and is still open. */
+    /** Whether its holder has released it within an open transaction that has checked it. */
     boolean isReleasedLater;
 
     GrantedRequest(
@@ -57,7 +57,7 @@ final class GrantedRequest {
         return request.isExclusive();
     }
 
-    /** When the grant expires: it is renewed all the time while it is kept alive, up to its maximum hold. */
+    /** When the grant expires. While it is kept alive, it is renewed at every moment, up to its maximum hold. */
     Optional<Instant> expiresAt(Instant now) {
         Instant expiry = expiresAt;
         if (expiry != null && renewal != null && !ended) {
@@ -72,7 +72,7 @@ final class GrantedRequest {
         return !ended && expiresAt(now).filter(expiry -> !now.isBefore(expiry)).isEmpty();
     }
 
-    /** Returns the grant to a repeated acquire, which may prolong it. */
+    /** Prolongs the grant for a repeated acquire. */
     void replay(Instant now, @Nullable Duration ttl, boolean isKeptAlive) {
         expiresAt = expiresAt == null || ttl == null ? null : later(expiresAt, now.plus(ttl));
         renewal = isKeptAlive ? ttl : renewal;

@@ -40,7 +40,7 @@ record HeldPermits(SortedMap<String, List<PermitHolder>> byName) {
                 .collect(Collectors.toSet());
     }
 
-    /** Without the permits of some requests. */
+    /** Leaves out the permits of some requests. */
     HeldPermits without(Set<String> externalIds) {
         SortedMap<String, List<PermitHolder>> others = new TreeMap<>();
         byName.forEach((name, holders) -> others.put(

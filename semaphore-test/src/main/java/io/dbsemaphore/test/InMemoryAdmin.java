@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Creates semaphores in memory, and says who holds them. There are no reports, for which a database keeps what has ended. */
+/** Creates semaphores in memory, and says who holds them. There are no reports about requests that have ended. */
 record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
 
     @Override

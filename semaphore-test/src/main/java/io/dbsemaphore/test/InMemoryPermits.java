@@ -31,14 +31,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Grants permits of a {@link Ledger} in the order of arrival, under one lock.
  *
- * <p>Every caller goes through the queue. After each change, be it a new caller, a release, a capacity or the clock, the queue is
- * {@linkplain #settle settled}, from its first caller to its last. A caller whose permits are available, beside all that the callers ahead of
- * it wait for, is granted them. Another one is refused if its wait time has passed, and otherwise goes on waiting. Callers get their answers
- * outside of the lock. A future is completed on a thread of its own: that runs code of the test, which may block.
+ * <p>Every caller goes through the queue. After each change (a new caller, a release, a capacity, the clock) the queue is
+ * {@linkplain #settle settled}, from its first caller to its last. A caller is granted its permits if they are available in addition to
+ * those of the callers ahead. Otherwise it is refused if its wait time has passed, and goes on waiting if not. Callers get their answers
+ * outside of the lock. A future is completed on a thread of its own: its actions are code of the test, which may block.
  */
 final class InMemoryPermits implements PermitManager {
 
-    /** Daemon threads without a limit, so that code of the test that blocks one does not hold up others. They inherit nothing. */
+    /** Daemon threads without a limit, so that code of the test may block some of them. They inherit no thread-locals. */
     private static final Executor THREADS = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(null, task, "semaphores-in-memory", 0, false);
         thread.setDaemon(true);
@@ -46,12 +46,12 @@ final class InMemoryPermits implements PermitManager {
         return thread;
     });
 
-    /** How often a running clock is looked at while callers wait. */
+    /** Reads a running clock every 10 ms while callers wait. */
     private static final Executor POLL = CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS, THREADS);
 
     /**
-     * Completes the futures. As with a database, that takes some time, in which the caller adds its actions: those that are added to a
-     * complete future run on the thread of the caller.
+     * Completes the futures. As with a database, that takes some time, in which the caller adds its actions. Actions that are added
+     * later run on the thread of the caller.
      */
     private static final Executor DELIVERY = CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS, THREADS);
 
@@ -62,7 +62,7 @@ final class InMemoryPermits implements PermitManager {
     private final List<Caller> queue = new ArrayList<>();
     private final List<Runnable> answers = new ArrayList<>();
 
-    /** What happens to the next acquires that name a semaphore. */
+    /** The scripted outcomes of the next acquires that name a semaphore. */
     private final Map<String, Deque<Consumer<Caller>>> scripts = new HashMap<>();
 
     /** Callers that lose their grant before they get it. */
@@ -76,7 +76,7 @@ final class InMemoryPermits implements PermitManager {
         clock.onMove(() -> change(unused -> true));
     }
 
-    /** Reads or changes the semaphores, and then answers the callers that the change serves. */
+    /** Reads or changes the semaphores, then answers the callers that the change serves. */
     <T extends @Nullable Object> T change(Function<Ledger, T> change) {
         List<Runnable> due;
         T result;
@@ -103,7 +103,7 @@ final class InMemoryPermits implements PermitManager {
         watchTheTime();
     }
 
-    /** Answers a caller whose permits are available, whose wait is over, or whose request can never be granted. */
+    /** Answers a caller if its permits are available, its wait is over, or its request can never be granted. */
     private boolean decide(Caller caller, Map<String, Long> ahead, Instant now) {
         try {
             Ledger.Granted granted = ledger.grant(caller, ahead, now);
@@ -143,7 +143,7 @@ final class InMemoryPermits implements PermitManager {
         answers.add(() -> caller.delivery().execute(() -> caller.answer().completeExceptionally(failure)));
     }
 
-    /** A running clock reaches deadlines and expiries by itself. */
+    /** Polls a running clock, which reaches deadlines and expiries by itself. */
     private void watchTheTime() {
         if (!queue.isEmpty() && !isWatchingTheTime) {
             isWatchingTheTime = true;

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Semaphores in memory, for tests: a {@link SemaphoreTemplate} with the contract of the real one and without a database. It runs the contract
- * tests that the engine runs.
+ * Semaphores in memory, for tests: a {@link SemaphoreTemplate} with the contract of the real one, but without a database. It passes the
+ * contract tests of the engine.
  *
  * <pre>{@code
  * InMemorySemaphores semaphores = InMemorySemaphores.of("partner", 50).with("tenant:*", 5);
@@ -22,18 +22,17 @@ import org.springframework.core.env.StandardEnvironment;
  * semaphores.refuseNext("partner");
  * }</pre>
  *
- * <p>Time is that of its {@link #clock()}: it tells when a wait time or a time to live has passed, and a test moves it. Tests can also
- * decide how an acquire ends: {@link #refuseNext}, {@link #failNext}, {@link #loseNext}, {@link #lose}.
+ * <p>A test moves its {@link #clock()}, by which wait times and times to live pass. Tests can also decide how an acquire ends:
+ * {@link #refuseNext}, {@link #failNext}, {@link #loseNext}, {@link #lose}.
  *
- * <p>It differs from the engine where a database or several instances matter. Callers that wait are always served in the order of their
+ * <p>It differs from the engine where a database or several instances matter. Waiting callers are always served in the order of their
  * arrival. There is one instance, which never dies. Listeners are not called, permits are not reused, and acquires within a transaction of
- * the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, since it cannot be known whether that is on
- * the {@code DataSource} of the semaphores. Transactions that have checked a grant defer its release on their own thread only, and neither a
- * forced release nor the acquire that takes its permits once it has expired. {@link #admin()} checks names and capacities, but no operators,
- * reasons, search texts or limits.
+ * the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, since the semaphores have no
+ * {@code DataSource}. It defers a release by the same thread until that transaction ends, but neither a forced release nor the reclaim of an
+ * expired grant. {@link #admin()} checks names and capacities, but no operators, reasons, search texts or limits.
  *
- * <p>Futures of {@link #acquireAsync} are completed as on the engine: on another thread, soon after what completes them. A test waits for them,
- * for example with {@code join}, or with AssertJ's {@code succeedsWithin} and {@code failsWithin}.
+ * <p>As on the engine, futures of {@link #acquireAsync} are completed on another thread, a moment after the release or the deadline. A test
+ * waits for them, for example with {@code join}, or with AssertJ's {@code succeedsWithin} and {@code failsWithin}.
  *
  * <p>Thread-safe.
  */
@@ -43,16 +42,16 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     private final MovableClock clock;
     private final SemaphoreAdmin admin;
 
-    /** Creates semaphores with the default settings and a running clock, none at first. */
+    /** Creates an empty set of semaphores, with the default settings and a running clock. */
     public InMemorySemaphores() {
         this(SemaphoreSettings.defaults(), MovableClock.running());
     }
 
     /**
-     * Creates semaphores, none at first but for those that the patterns of the settings create.
+     * Creates an empty set of semaphores. The patterns of the settings create semaphores on first use.
      *
-     * @param settings patterns, wait times, times to live, limits and the owner; the others have no effect
-     * @param clock the time
+     * @param settings patterns, wait times, times to live, limits and the owner; other settings have no effect
+     * @param clock the clock of the semaphores
      */
     public InMemorySemaphores(SemaphoreSettings settings, MovableClock clock) {
         this(new InMemoryPermits(new Ledger(settings), clock), clock);
@@ -66,9 +65,9 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     }
 
     /**
-     * Creates semaphores with one that exists, or one pattern.
+     * Creates a set with one semaphore, or one pattern.
      *
-     * @param name the name of a semaphore, or a pattern with a {@code *} for those that are created when they are first acquired
+     * @param name the name of a semaphore, or a pattern with a {@code *}, by which semaphores are created on first use
      * @param capacity how many permits may be held at once, at least 0
      * @return the semaphores, with the default settings and a running clock
      * @throws IllegalArgumentException if the name or the capacity is invalid
@@ -78,9 +77,9 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     }
 
     /**
-     * Adds a semaphore, or a pattern. One that exists gets this capacity.
+     * Adds a semaphore or a pattern. If it exists, it gets this capacity.
      *
-     * @param name the name of a semaphore, or a pattern with a {@code *} for those that are created when they are first acquired
+     * @param name the name of a semaphore, or a pattern with a {@code *}, by which semaphores are created on first use
      * @param capacity how many permits may be held at once, at least 0
      * @return these semaphores
      * @throws IllegalArgumentException if the name or the capacity is invalid
@@ -97,7 +96,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
         return this;
     }
 
-    /** {@return the time of these semaphores} */
+    /** {@return the clock of these semaphores} */
     public MovableClock clock() {
         return clock;
     }
@@ -107,20 +106,20 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
         return admin;
     }
 
-    /** {@return what grants the permits, to be decorated} */
+    /** {@return the manager that grants the permits, for example to decorate it} */
     public PermitManager permitManager() {
         return permits;
     }
 
     /**
-     * Wraps an object as Spring does a bean with {@link WithPermits} methods: they acquire these semaphores. Placeholders have the value of
-     * the system property or environment variable, or their default. Annotations that refer to beans do not work.
+     * Wraps an object in a proxy, so that its {@link WithPermits} methods acquire these semaphores. Placeholders have the value of the system
+     * property or environment variable, or their default. Annotations that refer to beans do not work.
      *
      * @param <T> the type of the object
      * @param bean the object, whose class is not final
      * @return a proxy of the same class
-     * @throws IllegalArgumentException if it has no such method
-     * @throws IllegalStateException if an annotation cannot work
+     * @throws IllegalArgumentException if no method is annotated
+     * @throws IllegalStateException if an annotation is invalid
      */
     @SuppressWarnings("unchecked") // a proxy of its class
     public <T> T guard(T bean) {
@@ -138,8 +137,8 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     }
 
     /**
-     * Refuses the next acquire that names a semaphore, at once: as if others held its capacity, and the wait time had passed. The caller
-     * gets a {@link PermitsUnavailableException}. May be called several times, for as many acquires.
+     * Refuses the next acquire that names a semaphore, at once, as if others held its capacity and the wait time had passed. The caller
+     * gets a {@link PermitsUnavailableException}. To refuse several acquires, call this several times.
      *
      * @param name the semaphore
      */
@@ -159,7 +158,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     }
 
     /**
-     * Takes the next grant of a semaphore from its holder before that gets it: the work runs under a lost grant.
+     * Takes the next grant of a semaphore away before its holder gets it, so that the work runs under a lost grant.
      *
      * @param name the semaphore
      */
@@ -168,7 +167,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     }
 
     /**
-     * Takes all grants with permits of a semaphore from their holders, as if they had expired and been reclaimed.
+     * Takes all grants with permits of a semaphore away from their holders, as if they had expired and been reclaimed.
      *
      * @param name the semaphore
      * @return how many grants were taken
@@ -177,7 +176,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
         return permits.lose(name);
     }
 
-    /** Forgets what {@link #refuseNext}, {@link #failNext} and {@link #loseNext} were told and no acquire has met. */
+    /** Undoes calls of {@link #refuseNext}, {@link #failNext} and {@link #loseNext} that no acquire has met yet. */
     public void forgetScripts() {
         permits.forgetScripts();
     }

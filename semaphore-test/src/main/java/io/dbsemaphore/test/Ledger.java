@@ -29,14 +29,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The semaphores, and the requests that were granted: what the database has in its tables. Guarded by the lock of {@link InMemoryPermits}.
+ * The semaphores, and the requests that were granted, as in the tables of the database. Guarded by the lock of {@link InMemoryPermits}.
  *
- * <p>As there, the permits of an expired grant are reclaimed by the next request that needs them. Until then its holder can release it, and
- * an acquire with its external id revives it.
+ * <p>The next request that needs the permits of an expired grant reclaims them. Until then its holder can release it, and an acquire with
+ * its external id revives it.
  */
 final class Ledger {
 
-    /** What can be added to any time of a clock. */
+    /** A hundred years, which can be added to any time of a clock. */
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
     /** By the name of the semaphore. */
@@ -62,19 +62,19 @@ final class Ledger {
         settings = settings.withPattern(glob, capacity);
     }
 
-    /** False if it exists, which then belongs to no pattern any more. */
+    /** Creates a semaphore. False if it exists; it then no longer belongs to a pattern. */
     boolean create(String name, int capacity) {
         createdByPatterns.remove(name);
         return capacities.putIfAbsent(name, capacity) == null;
     }
 
-    /** False if it does not exist. */
+    /** Deletes a semaphore. False if it does not exist. */
     boolean delete(String name) {
         createdByPatterns.remove(name);
         return capacities.remove(name) != null;
     }
 
-    /** A grant: a new one, or that of an earlier request with the same external id. */
+    /** A new grant, or that of an earlier request with the same external id. */
     record Granted(GrantedRequest request, boolean replayed) {}
 
     /**
@@ -164,7 +164,7 @@ final class Ledger {
         }
     }
 
-    /** The semaphores of a request without enough available permits. */
+    /** The semaphores of a request that lack available permits. */
     private Set<String> shortOf(AcquireRequest request, Map<String, Long> ahead) {
         Set<String> names = new TreeSet<>();
         request.permits().forEach((name, count) -> {
@@ -180,7 +180,7 @@ final class Ledger {
         return names;
     }
 
-    /** What a refused caller is told. */
+    /** The shortages of a refused caller. */
     List<PermitShortage> shortages(AcquireRequest request, Map<String, Long> ahead, Instant now) {
         return shortOf(request, ahead).stream()
                 .map(name -> new PermitShortage(
@@ -195,7 +195,7 @@ final class Ledger {
                 .toList();
     }
 
-    /** As if others held the whole capacity. */
+    /** The shortage as if others held the whole capacity. */
     PermitShortage exhausted(String name, AcquireRequest request) {
         createMissing(Set.of(name));
         return new PermitShortage(name, capacity(name), capacity(name), countOf(name, request), Optional.empty());
@@ -251,7 +251,7 @@ final class Ledger {
         return request.isExclusive() ? capacity(name) : request.permits().getOrDefault(name, 0);
     }
 
-    /** @throws IllegalArgumentException if it is out of bounds */
+    /** @throws IllegalArgumentException if the time to live is out of bounds */
     Duration checkTtl(Duration ttl) {
         Duration max = settings.get(SemaphoreSettings.MAX_TTL);
         if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0 || ttl.compareTo(max) > 0) {

@@ -9,12 +9,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A clock that tests move. What waits for a time is done when the clock is moved there, on the thread that moves it; a future of
- * {@code acquireAsync} is then completed on another thread. Thread-safe.
+ * A clock that tests move. The thread that moves it also does what is due at the new time; futures of {@code acquireAsync} are then
+ * completed on another thread. Thread-safe.
  *
- * <p>A {@linkplain #running() running} clock goes on from wherever it was moved to, so that nobody waits for ever for a test that does not
- * move it. A {@linkplain #stoppedAt stopped} one changes only when it is moved. Code that needs a {@link Clock} gets one from
- * {@link #withZone}.
+ * <p>A {@linkplain #running() running} clock goes on from the time it was moved to, so that waits end even in a test that does not move it.
+ * A {@linkplain #stoppedAt stopped} clock changes only when it is moved. Code that needs a {@link Clock} gets one from {@link #withZone}.
  */
 public final class MovableClock implements InstantSource {
 
@@ -44,7 +43,7 @@ public final class MovableClock implements InstantSource {
     /**
      * Moves this clock.
      *
-     * @param duration how far; back if it is negative
+     * @param duration how far; a negative one moves it back
      */
     public void advance(Duration duration) {
         synchronized (this) {
@@ -62,7 +61,7 @@ public final class MovableClock implements InstantSource {
         advance(Duration.between(instant(), instant));
     }
 
-    /** Runs an action, on the thread that moves this clock, whenever it has been moved. */
+    /** Runs an action after each move of this clock, on the thread that moves it. */
     void onMove(Runnable action) {
         actions.add(action);
     }

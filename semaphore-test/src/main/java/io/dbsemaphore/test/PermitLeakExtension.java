@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
- * Fails a test that has acquired permits and does not release them, with an {@link AssertionError} that names the semaphores, the owners and
- * the counts. Permits that were held before the test count for another one.
+ * Fails a test that acquires permits and does not release them, with an {@link AssertionError} that names the semaphores, the owners and the
+ * counts. Permits that were held before the test are ignored.
  *
  * <pre>{@code
  * @ExtendWith(PermitLeakExtension.class)
@@ -21,14 +21,14 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
  * }
  * }</pre>
  *
- * <p>The test class, a superclass, or a class around it has a field of the type {@link InMemorySemaphores}, or of the type
- * {@link SemaphoreAdmin} for those of a database. It may be injected. If there are several such fields, all are checked.
+ * <p>The test class, a superclass or an enclosing class needs a field of the type {@link InMemorySemaphores}, or {@link SemaphoreAdmin} for
+ * semaphores of a database. The field may be injected. All such fields are checked.
  */
 public final class PermitLeakExtension implements BeforeEachCallback, AfterEachCallback {
 
     private static final Namespace NAMESPACE = Namespace.create(PermitLeakExtension.class);
 
-    /** Creates the extension. JUnit does. */
+    /** For JUnit. */
     public PermitLeakExtension() {}
 
     @Override

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import org.assertj.core.api.AbstractAssert;
 
-/** Assertions about one semaphore, which is read anew for each of them. A failure names the holders. */
+/** Assertions about one semaphore. Each assertion reads it anew, and names the holders if it fails. */
 public final class SemaphoreAssert extends AbstractAssert<SemaphoreAssert, String> {
 
     private final SemaphoreAdmin admin;
@@ -48,7 +48,7 @@ public final class SemaphoreAssert extends AbstractAssert<SemaphoreAssert, Strin
     }
 
     /**
-     * Asserts how many callers wait. In a database, the callers that an instance has are counted about three times a second.
+     * Asserts how many callers wait. Instances write their numbers to a database about three times a second.
      *
      * @param callers the expected number
      * @return this assertion

@@ -4,7 +4,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 
 /**
- * Assertions about semaphores, in the manner of AssertJ. Its static methods can be imported beside those of
+ * AssertJ assertions about semaphores. The static methods can be imported together with those of
  * {@link org.assertj.core.api.Assertions}.
  *
  * <pre>{@code
@@ -28,9 +28,9 @@ public final class SemaphoreAssertions {
     /**
      * Begins an assertion about semaphores in memory.
      *
-     * @param semaphores the semaphores; not those of a database, which a template cannot read
+     * @param semaphores an {@link InMemorySemaphores}; a template on a database cannot be read
      * @return the assertion
-     * @throws IllegalArgumentException if they cannot be read
+     * @throws IllegalArgumentException if it is another template
      */
     public static SemaphoresAssert assertThat(SemaphoreTemplate semaphores) {
         if (semaphores instanceof InMemorySemaphores inMemory) {

@@ -13,17 +13,16 @@ import org.springframework.boot.test.context.PropertyMapping;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Gives a test of Spring Boot semaphores without a database: {@code @SpringBootTest}, and slices such as {@code @WebMvcTest}, in which
- * otherwise nothing is counted. The starter's engine, with its tables, threads and metrics, is switched off ({@code semaphore.enabled=false}).
+ * Gives a {@code @SpringBootTest} or a slice such as {@code @WebMvcTest} semaphores without a database. The starter's engine, with its
+ * tables, threads and metrics, is switched off ({@code semaphore.enabled=false}).
  *
- * <p>By default the permits are counted in memory. {@link InMemorySemaphores} is a bean to inject, and {@link SemaphoreAdmin} is, too. It has
- * the semaphores, patterns and settings of the application's properties. It belongs to the application context, and so to all tests that share
- * it. A declared semaphore or pattern without a capacity fails the start of the context, as it fails the start of the application.
+ * <p>By default the permits are counted in memory. {@link InMemorySemaphores} and {@link SemaphoreAdmin} are beans to inject. They have
+ * the semaphores, patterns and settings of the application's properties, and belong to the application context: all tests that share it
+ * share them. A declared semaphore or pattern without a capacity fails the start of the context, as it fails that of the application.
  *
- * <p>Not applied are beans of the types {@code SemaphoreSettings}, {@code SemaphoreSettingsCustomizer}, {@code PermitManagerDecorator},
- * {@code CapacityProvider}, {@code OwnerLiveness} and {@code SemaphoreListener}, and the property {@code semaphore.host-transaction}. The start
- * does not check the names in {@code @WithPermits} annotations: a call that acquires an unknown one fails. Nor does it check how the keys of
- * the properties are written.
+ * <p>Beans of the types {@code SemaphoreSettings}, {@code SemaphoreSettingsCustomizer}, {@code PermitManagerDecorator},
+ * {@code CapacityProvider}, {@code OwnerLiveness} and {@code SemaphoreListener} have no effect, nor has {@code semaphore.host-transaction}. The
+ * start checks neither the names in {@code @WithPermits} annotations, so that a call with an unknown name fails, nor the keys of properties.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -36,7 +35,7 @@ public @interface AutoConfigureSemaphores {
     /**
      * How permits are counted. Default: in memory.
      *
-     * @return how
+     * @return how permits are counted
      */
     @PropertyMapping("semaphore.test.counting")
     Counting value() default Counting.IN_MEMORY;

@@ -24,7 +24,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Auto-configuration for semaphores in memory, before the starter defines those that grant every permit. Used by
+ * Auto-configuration for semaphores in memory, which come before the starter's that grant every permit. Used by
  * {@link AutoConfigureSemaphores} only.
  */
 @AutoConfiguration(beforeName = "io.dbsemaphore.boot.autoconfigure.SemaphoreFallbackAutoConfiguration")
@@ -50,7 +50,7 @@ public final class SemaphoreTestAutoConfiguration {
         return semaphores.admin();
     }
 
-    /** By the name of the semaphore, or the pattern. */
+    /** The declared semaphores and patterns, by name or glob. */
     private static Map<String, Declared> declared(Binder binder) {
         Map<String, Declared> declared = new LinkedHashMap<>();
         for (String root : List.of("semaphore.semaphores", "semaphore.patterns")) {
@@ -64,7 +64,7 @@ public final class SemaphoreTestAutoConfiguration {
         return declared;
     }
 
-    /** Fails in the words of the starter. An entry without any of these settings is not bound. */
+    /** Fails with the starter's message. The entry is null if it has none of these settings. */
     private static Declared requireCapacity(String root, String name, @Nullable Declared declared) {
         if (declared == null || declared.capacity() == Integer.MIN_VALUE) {
             throw new IllegalStateException(
@@ -104,7 +104,7 @@ public final class SemaphoreTestAutoConfiguration {
                 : settings.with(setting, settings.get(setting).with(name, value));
     }
 
-    /** What the properties say of a semaphore, as far as it matters in memory. */
+    /** Those properties of a semaphore that matter in memory. */
     record Declared(
             @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Duration waitTime,
