@@ -21,16 +21,18 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * One acquire, from the caller's call to its answer.
  *
- * <p>It is {@link Stage#READY} from {@link WorkQueue#add} on. A batch takes it along ({@link Stage#BATCH}). If the database
+ * <p>It is {@link Stage#READY} from {@link WorkQueue#add} on, until a batch takes it ({@link Stage#BATCH}). If the database
  * refuses it and the caller waits, it is in the wait queues of its semaphores ({@link Stage#WAIT_QUEUE}) until enough permits are
  * available; then it is ready again. It ends when it is decided or cancelled ({@link Stage#DONE}).
  *
- * <p>The wait for permits ends at the {@linkplain #deadline deadline}, when the caller leaves, or when the engine stops ({@link #endWait});
- * from then on the caller waits for the decision only. When it has awaited the decision for long enough, the acquire is taken out of
- * the queue, and answered. One that is being written stays in its batch. It is first {@linkplain #isCancelled cancelled}, so that it is not
- * tried again unless its commit is not answered, and half a second later {@linkplain #isAbandoned abandoned}: its caller is answered, and a grant is undone.
+ * <p>The wait for permits ends at the {@linkplain #deadline deadline}, when the caller leaves, or when the engine stops ({@link #endWait}).
+ * From then on the caller waits for the decision only, up to the decision timeout. Then the acquire is taken out of the queue, and answered.
  *
- * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is changed under the lock of the
+ * <p>An acquire that is being written stays in its batch. It is first {@linkplain #isCancelled cancelled}: no new attempt begins, except to
+ * find the outcome of a lost commit. Half a second later it is {@linkplain #isAbandoned abandoned}: the caller is told that the outcome is
+ * unknown, and the thread of the batch undoes a grant that still arrives.
+ *
+ * <p>The fields that transactions use are in {@link AcquireState}. All others, except the answer, are changed under the lock of the
  * {@link WorkQueue}. {@link AcquireDeadlines} reads fields without the lock, after it has asked the queue about the acquire.
  */
 public final class Acquire extends AcquireState {
@@ -39,7 +41,7 @@ public final class Acquire extends AcquireState {
         READY,
         BATCH,
         WAIT_QUEUE,
-        /** Answered, given up, or not queued yet. */
+        /** Answered, cancelled, or not queued yet. */
         DONE
     }
 
@@ -56,7 +58,7 @@ public final class Acquire extends AcquireState {
      *
      * @param startedAt when it began, by {@link System#nanoTime}
      * @param forWork whether a shutdown waits for the work under the grant
-     * @param stack of the caller, where leaks are detected
+     * @param stack the stack of the caller, if leaks are detected
      */
     public record Call(
             AcquireRequest request,
@@ -70,7 +72,7 @@ public final class Acquire extends AcquireState {
         }
     }
 
-    /** The order in which acquires are decided: first those that were refused, by their places, then the others, by their arrival. */
+    /** The order in which acquires are decided: refused ones first, by their places, then the others, by their arrival. */
     static final Comparator<Acquire> IN_ORDER =
             Comparator.<Acquire, Place>comparing(AcquireState::place).thenComparingLong(Acquire::ticket);
 
@@ -78,12 +80,12 @@ public final class Acquire extends AcquireState {
     private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);
 
     private final Call call;
-    /** Compared and hashed under the lock again and again, which a set of this kind is fast at. */
+    /** A kind of set that is fast to compare and to hash, which happens often under the lock. */
     private final Set<String> names;
 
     private final QueueClock clock;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
-    /** The number of permits it waits for, for each semaphore in whose wait queue it is. */
+    /** The number of permits that it waits for, for each semaphore in whose wait queue it is. */
     private final Map<String, Long> queuedFor = new HashMap<>();
 
     private volatile long queuedAt;
@@ -119,7 +121,7 @@ public final class Acquire extends AcquireState {
         setWillingToWait(hasWaitTime());
     }
 
-    /** The same call once more, after an answer that the caller does not get. It keeps its place and its deadline. */
+    /** Repeats the call after an answer that the caller does not get. Keeps the place and the deadline. */
     public Acquire again() {
         Acquire again = new Acquire(call, command(), clock);
         again.continueFrom(this);
@@ -142,7 +144,7 @@ public final class Acquire extends AcquireState {
         triedSince = nanos;
     }
 
-    /** For how long it has been tried: since it was queued, or has last waited for permits. */
+    /** How long it has been tried, since it was queued or last waited for permits. */
     Duration triedFor() {
         return Duration.ofNanos(clock.now() - triedSince).truncatedTo(ChronoUnit.MILLIS);
     }
@@ -157,7 +159,7 @@ public final class Acquire extends AcquireState {
         return Deadline.after(call.startedAt(), call.waitTime());
     }
 
-    /** When the wait ends, or ended: with the wait time, or before, when the caller has left. */
+    /** When the wait ends: with the wait time, or earlier if the caller leaves. */
     Deadline deadline() {
         return deadline;
     }
@@ -167,7 +169,7 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Ends the wait for permits: from now on the caller waits for the decision only. The deadline is set first, since it is read without
+     * Ends the wait for permits: from then on the caller waits for the decision only. The deadline is set first, since it is read without
      * the lock.
      */
     void endWait() {
@@ -178,8 +180,8 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Completed with the answer, or with the failure of the acquire, or with a {@link java.util.concurrent.CancellationException} when
-     * withdrawn; on a thread of the engine, which must not be blocked.
+     * Completed with the answer, the failure of the acquire, or a {@link java.util.concurrent.CancellationException} if it was withdrawn; on
+     * a thread of the engine, which must not be blocked.
      */
     public CompletableFuture<Answer> answer() {
         return answer;
@@ -233,7 +235,7 @@ public final class Acquire extends AcquireState {
         super.setOutcomeUnknown(outcomeUnknown);
     }
 
-    /** Whether a commit was not answered, and no attempt has failed since that could have found its outcome. */
+    /** Whether a commit was not answered, and the attempt that finds its outcome has not failed. */
     boolean isOutcomeToBeFound() {
         return isOutcomeUnknown() && attempts - attemptsBeforeUnknown <= 1;
     }
@@ -264,7 +266,7 @@ public final class Acquire extends AcquireState {
         notBefore = until;
     }
 
-    /** Until when the acquire may be postponed; set at the first time since it was refused last. */
+    /** Until when the acquire may be postponed; set when it is first postponed after a refusal. */
     @Nullable Deadline postponedUntil() {
         return postponedUntil;
     }
@@ -273,7 +275,7 @@ public final class Acquire extends AcquireState {
         postponedUntil = until;
     }
 
-    /** Whether the caller was told that the outcome is unknown while the acquire was being decided, so that a grant is to be undone. */
+    /** Whether the caller was told that the outcome is unknown, so that a grant must be undone. */
     boolean isAbandoned() {
         return abandoned;
     }
@@ -283,8 +285,8 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Whether it was cancelled while it was being written, and is not to be tried again. Not if its outcome is unknown: another attempt has
-     * to find that out.
+     * Whether it was cancelled while it was being written, and must not be tried again. False if its outcome is unknown, since another
+     * attempt has to find it.
      */
     boolean isCancelled() {
         return cancelled && !isOutcomeUnknown();
@@ -303,7 +305,7 @@ public final class Acquire extends AcquireState {
         refused = true;
     }
 
-    /** Whether the database has refused the acquire, or would have; not whether it has refused an earlier one of the same call. */
+    /** Whether the database has refused the acquire, or would have. Refusals of an earlier acquire of the same call do not count. */
     boolean isRefused() {
         return refused;
     }
@@ -314,8 +316,8 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Whether the acquire may wait for permits before the database is asked on its behalf: there can be no request with its
-     * external id, and the wait time is long enough for the availability poller to run.
+     * Whether the acquire may wait for permits without a first attempt: there can be no request with its external id, and the
+     * wait time is long enough for the availability poller to run.
      */
     boolean mayJoinUnasked() {
         return isWillingToWait() && !mayExist() && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();

@@ -14,24 +14,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried at once, without waiting for
- * permits any more. A caller that was refused before is answered shortly after that, and so is a caller for which there is no connection,
- * or whose row another transaction has locked; another decision in flight is awaited for the decision timeout, also if a conflict with
- * another transaction delays it. An acquire without a wait time has only the decision timeout, counted from the call.
+ * Applies the deadlines of acquires, on the scheduler. When the wait time ends, the acquire is tried once more. The caller gets that answer
+ * if it comes within 200 ms, and otherwise the last refusal, or the failure that no connection was available or that a row was locked. Only
+ * a first decision in flight is awaited longer, up to the decision timeout, even if conflicts delay it. An acquire without a wait time has
+ * only the decision timeout, counted from the call.
  *
- * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. It is not tried
- * again, and the outcome of that attempt is its answer, unless its commit is not answered: then another attempt finds the outcome. If there
- * is none half a second after the decision timeout, the caller is told that the outcome is unknown, and a grant is undone.
+ * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. The outcome of
+ * that attempt is its answer. After a lost commit, another attempt finds the outcome. Without an outcome half a second after the decision
+ * timeout, the caller is told that it is unknown, and a grant is undone.
  */
 final class AcquireDeadlines {
 
-    /** How long after the wait time the last attempt is awaited in any case; then also how often it is checked whether to wait longer. */
+    /** How long the last attempt after the wait time is awaited, again and again while that {@linkplain #isWorthWaiting is useful}. */
     private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
 
-    /** How long after its submission the first attempt of an acquire may begin, however short the wait time is. */
+    /** How long after its submission an acquire may have its first attempt, however short the wait time is. */
     private static final long FIRST_ATTEMPT = Duration.ofSeconds(1).toNanos();
 
-    /** How long a decision that is being written is awaited after the decision timeout: about half a second. {@link Settlement} relies on it. */
+    /** How long a decision that is being written is awaited after the decision timeout. {@link Settlement} relies on it. */
     static final Duration BEING_WRITTEN = Duration.ofMillis(480);
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
@@ -49,9 +49,9 @@ final class AcquireDeadlines {
     private volatile boolean isUsed;
 
     /**
-     * Creates it without deadlines.
+     * Creates an instance without deadlines.
      *
-     * @param onChange runs when there may be acquires to be tried, or a caller no longer waits
+     * @param onChange runs when there may be acquires to try, or a caller no longer waits
      */
     AcquireDeadlines(
             WorkQueue queue,
@@ -84,8 +84,8 @@ final class AcquireDeadlines {
     }
 
     /**
-     * Keeps a task in front of the deadlines while there are acquires: a task that is scheduled as the first one wakes the scheduler, and
-     * nearly all acquires are answered long before their deadlines.
+     * While there are acquires, keeps a task scheduled before their deadlines. A task that comes first wakes the scheduler, which is
+     * pointless for deadlines: nearly all acquires are answered long before them.
      */
     private void tick() {
         if (isUsed && ticking.compareAndSet(false, true)) {
@@ -100,9 +100,9 @@ final class AcquireDeadlines {
         }
     }
 
-    /** Ends the wait of a caller that no longer wants the permits. Unless it is withdrawn, its answer follows. */
+    /** Ends the wait of a caller that no longer wants the permits. If the acquire cannot be withdrawn, its answer follows. */
     void cancel(Acquire acquire) {
-        if (acquire.isOutcomeUnknown()) { // the outcome is determined first
+        if (acquire.isOutcomeUnknown()) { // another attempt finds the outcome first
             queue.tryOnceMore(acquire);
             onChange.run();
         } else if (queue.cancel(acquire)) {
@@ -117,7 +117,7 @@ final class AcquireDeadlines {
     }
 
     /**
-     * Applies the deadlines that have passed, by one reading of the clock: none may pass unnoticed in between.
+     * Applies the deadlines that have passed. Reads the clock once, so that none passes between two checks.
      *
      * @return the nanoseconds until the next deadline; 0 when the acquire is answered
      */
@@ -145,8 +145,7 @@ final class AcquireDeadlines {
 
     /**
      * Whether to wait longer: the database has not answered yet, and an attempt is in flight, or may still begin because the wait time
-     * was short. A conflict is no answer: the next attempt may succeed. Neither is a commit whose
-     * answer was lost: the next attempt finds the outcome.
+     * was short. Neither a conflict nor a lost commit is an answer: the next attempt may succeed, or find the outcome.
      */
     private boolean isWorthWaiting(Acquire acquire, long now) {
         if (acquire.isOutcomeToBeFound()) {
@@ -161,7 +160,7 @@ final class AcquireDeadlines {
     }
 
     /**
-     * Cancels an acquire whose caller does not wait for a decision any longer.
+     * Cancels an acquire whose caller no longer waits for a decision.
      *
      * @return the nanoseconds to wait for the outcome of an attempt that is being written; 0 when the acquire is answered
      */
@@ -187,12 +186,12 @@ final class AcquireDeadlines {
         }
     }
 
-    /** The nanoseconds until this time after the end of the wait has passed. */
+    /** The nanoseconds until a time after the end of the wait. */
     private static long toWait(Acquire acquire, Duration afterwards, long now) {
         return acquire.deadline().plus(afterwards).remainingNanos(now);
     }
 
-    /** Answers an acquire that was given up, with the result of earlier attempts. */
+    /** Answers a cancelled acquire, with the result of earlier attempts. */
     private void answer(Acquire acquire) {
         onChange.run();
         Acquire.Answer refusal = acquire.lastRefusal();

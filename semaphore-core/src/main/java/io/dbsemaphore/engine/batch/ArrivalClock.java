@@ -5,17 +5,16 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Tells when callers of this JVM have arrived, by the database's clock: their places in the order of the callers of all JVMs. Within
- * this JVM the places never decrease, so that callers are served in the order in which they came, whatever batch asks the database
- * for them, and when it answers.
+ * this JVM the places never decrease, so that callers are served in the order in which they came, whatever batch they are in.
  *
- * <p>The offset to this JVM's monotonic clock is taken from the answers of the database, each of which bounds it: the answer was given
- * after the question and before it arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
- * Synchronization</a>, 1989). A caller that comes while there is no recent answer is placed by the first one that follows. Guarded by
- * the lock of {@link WorkQueue}.
+ * <p>Each answer of the database bounds the offset between its clock and this JVM's monotonic clock: it was given after the question was
+ * sent and before the answer arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
+ * Synchronization</a>, 1989). A caller that comes while there is no recent answer gets its place from the next one. Guarded by the lock
+ * of {@link WorkQueue}.
  */
 final class ArrivalClock {
 
-    /** How long an offset counts: clocks drift by some microseconds in a second. */
+    /** How long an offset is used: clocks drift by some microseconds in a second. */
     private static final long RECENT = Duration.ofSeconds(10).toNanos();
 
     /** If the database's clock is set back by more than this, the places follow it. */
@@ -54,7 +53,7 @@ final class ArrivalClock {
         read = true;
     }
 
-    /** Places a caller that comes now, if there is a recent answer. */
+    /** Gives a new caller its place, if there is a recent answer. */
     void arrived(Acquire acquire) {
         long now = clock.now();
         acquire.setQueuedAt(now);
@@ -65,7 +64,7 @@ final class ArrivalClock {
         }
     }
 
-    /** When a caller has arrived, in microseconds since 1970 by the database's clock. To be called after an answer was read. */
+    /** When a caller arrived, in microseconds since 1970 by the database's clock. To be called after an answer was read. */
     long arrivalOf(Acquire acquire) {
         if (!acquire.isArrivalKnown()) {
             acquire.setArrivedAt(elapsed(acquire.queuedAt()) + firstOffset);

@@ -20,22 +20,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released, and tells
- * other instances of callers that have left. The poll locks no semaphore that another transaction has locked; only the acquire of a
- * woken caller waits for such locks.
+ * other instances of callers that have left. A poll does not wait for locks of other transactions; only the acquire of a woken caller
+ * does.
  *
- * <p>Polls run on a thread of the database, one at a time. They stop when no caller waits and the other instances know of all that have
- * left. From {@link #stop} on a poll only deletes the records of this instance.
+ * <p>Polls run on a thread of the database, one at a time. They stop when no caller waits and the other instances know of all callers that
+ * have left. From {@link #stop} on, a poll only deletes the records of this instance.
  */
 final class AvailabilityPoller {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
 
-    /** The shortest pause after a poll before one that a notification, or {@link #pollNow} during it, asks for. */
+    /** The shortest pause between a poll and the next one for a notification or {@link #pollNow}. */
     private static final Duration MIN_PAUSE = Duration.ofMillis(5);
 
     private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
-    /** Close to the validity of the records: after this time waiting for their deletion has little use. */
+    /** Records are hardly valid for longer, so that there is no use in waiting for their deletion. */
     private static final Duration MAX_WAIT_TO_FORGET = Duration.ofSeconds(1);
 
     private final WorkQueue queue;
@@ -49,7 +49,7 @@ final class AvailabilityPoller {
     private @Nullable ScheduledFuture<?> next;
     private boolean underWay;
     private boolean again;
-    /** The number of intervals of the back-off that were used since it was reset. */
+    /** The number of polls since the back-off was reset. */
     private int polls;
 
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
@@ -57,8 +57,8 @@ final class AvailabilityPoller {
     /**
      * Creates a poller.
      *
-     * @param channel on which instances notify one another of releases; null without notifications
-     * @param woken runs when waiters were woken
+     * @param channel the channel on which instances notify one another of releases; null without notifications
+     * @param woken runs when waiting callers were woken
      */
     AvailabilityPoller(
             WorkQueue queue,
@@ -80,13 +80,13 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Starts polling if idle and a caller waits, or has left and the other instances, which withhold permits for it, must be told. */
+    /** Starts polling if that is needed: a caller waits, or other instances withhold permits for one that has left. */
     void begin() {
         if (!queue.needsPolls()) {
             return;
         }
         synchronized (this) {
-            if (stopped) { // a batch that was in flight may have told others of a caller
+            if (stopped) { // a batch in flight may have told others of a caller
                 pollWithin(0);
             } else if (isIdle()) {
                 pollWithin(nanosToNext());
@@ -105,7 +105,7 @@ final class AvailabilityPoller {
         return queue.pollAfter(BackOff.POLLING.after(++polls)).toNanos();
     }
 
-    /** Another instance has released permits of these semaphores. */
+    /** Handles the notification that another instance has released permits of these semaphores. */
     private void notified(Set<String> names) {
         WorkQueue.RemoteRelease release = queue.releasedElsewhere(names);
         if (release.woken()) {
@@ -123,7 +123,7 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Has the next poll begin within this time; while one is under way, soon after that. */
+    /** Makes the next poll begin within this time, or soon after a poll that is running. */
     private synchronized void pollWithin(long nanos) {
         if (underWay) {
             again = true;
@@ -136,10 +136,10 @@ final class AvailabilityPoller {
     }
 
     /**
-     * Ends the polls. Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for
-     * that. To be called again when the batches that were in flight have ended, since they may have told others of a caller.
+     * Ends the polls. Waits for a limited time until the records of this instance are deleted, since its connections will be closed. To be
+     * called again when the batches in flight have ended, since they may have told others of a caller.
      *
-     * @param recorded whether other instances may know of callers, even if none waits any more
+     * @param recorded whether other instances may know of callers, even if none waits now
      */
     void stop(boolean recorded) {
         boolean forgets;
@@ -167,14 +167,14 @@ final class AvailabilityPoller {
             } else {
                 pollAwaited();
             }
-        } catch (RuntimeException failure) { // the waiting callers have deadlines of their own, and records expire
+        } catch (RuntimeException failure) { // waiting callers have deadlines, and records expire
             log.debug("A poll of awaited semaphores has failed", failure);
         } finally {
             planNext();
         }
     }
 
-    /** Plans the next poll. A caller that began to wait during this one is in the queue by now. */
+    /** Plans the next poll. A caller that began to wait during the last one is in the queue by now. */
     private synchronized void planNext() {
         boolean soon = again;
         again = false;
@@ -189,7 +189,7 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
+    /** Deletes the records of this instance, for which other instances would withhold permits until they expire. */
     private void forgetAll() {
         WorkQueue.Poll last = queue.beginPoll(); // takes those that have departed
         try {
@@ -212,13 +212,13 @@ final class AvailabilityPoller {
         Map<String, RemainingAvailability> polled =
                 availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
         signalIf(queue.recordPoll(polled, asOf));
-        if (nextForOrphans.isPassed()) { // after the signal: this transaction may take long, or fail
+        if (nextForOrphans.isPassed()) { // last: this transaction may take long, or fail
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
             signalIf(availabilityTransactions.isReclaimable(names) && queue.tryFirst(names));
         }
     }
 
-    /** After a change, polls are frequent again, and callers may have been woken. */
+    /** After a change, polls again at short intervals, and signals that callers may have been woken. */
     private void signalIf(boolean changed) {
         if (changed) {
             woken.run();

@@ -8,16 +8,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The acquires that one transaction decides, and the releases that it executes before, from the moment they are taken from the
- * {@link WorkQueue} until it is settled. Guarded by the lock of the queue.
+ * The releases and acquires of one transaction, from the moment they are taken from the {@link WorkQueue} until the batch is settled.
+ * Releases come first. Guarded by the lock of the queue.
  *
- * @param isOfReleases whether it is of releases only. In other batches releases are piggy-backed: their permits count as available
- *     since they came
+ * @param isOfReleases whether it has releases only. In other batches releases are piggy-backed: their permits count as available from
+ *     their submission on
  * @param members the acquires of the batch, in the order in which they are decided
  * @param names the names of all semaphores that the members acquire
  * @param awaited the semaphores whose row locks the transaction waits for; for a lone release, those whose permits it waits for
  * @param startedAt this JVM's monotonic clock when the batch was taken from the queue
- * @param changes of availability since then, by semaphore
+ * @param changes the changes of availability since then, by semaphore
  */
 record Batch(
         boolean isOfReleases,
@@ -29,7 +29,7 @@ record Batch(
         long startedAt,
         Map<String, Long> changes) {
 
-    /** A batch that takes longer than this is stalled: acquires that it blocks do not reserve their turn any more. */
+    /** A batch that takes longer than this is stalled: acquires that it blocks no longer reserve their turn. */
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
     /** Whether the transaction may block on a row lock. */
@@ -46,17 +46,17 @@ record Batch(
         return nanosToStall(now) <= 0;
     }
 
-    /** The time until it is stalled; not positive if it is. */
+    /** The time until it is stalled; 0 or less if it is. */
     long nanosToStall(long now) {
         return startedAt + STALLED_AFTER + 1 - now;
     }
 
-    /** Whether no other batch may begin for one of its names. */
+    /** Whether no other batch of this semaphore may begin. */
     boolean keeps(String name, long now) {
         return awaited.isEmpty() || awaited.contains(name) || !isStalled(now);
     }
 
-    /** Records that availability changed by this number of permits, which the transaction may have read before. */
+    /** Records that availability changed by this number of permits: the transaction may have read it before. */
     void changed(String name, long permits) {
         if (names.contains(name)) {
             changes.merge(name, permits, Long::sum);

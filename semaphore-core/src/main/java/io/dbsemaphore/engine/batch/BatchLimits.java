@@ -5,8 +5,7 @@ import java.time.Duration;
 /**
  * The limits of the batches.
  *
- * @param atOnce the maximum number of concurrent transactions; all but one, and at least one, may wait for a row lock of another
- *     transaction
+ * @param atOnce the maximum number of concurrent transactions; all but one of them, but at least one, may wait for row locks
  * @param maxBatchSize the maximum number of callers that one transaction serves
  * @param maxAttempts the maximum number of attempts of a transaction that fails with a conflict
  * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one kind of batches on the threads of the database, as long as there is work for them. While batches are short, one runs after
- * the other, since several at a time would split what one transaction can do; when a batch takes long, another one begins beside it.
+ * Runs one kind of batches on the threads of the database, as long as there is work for them. Short batches run one after the other,
+ * since one transaction can do the work of several. When a batch takes long, another one begins beside it.
  */
 final class BatchLoop {
 
@@ -31,7 +31,7 @@ final class BatchLoop {
      * Creates a loop.
      *
      * @param max the maximum number of concurrent batches
-     * @param nanosToWork the time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do
+     * @param nanosToWork the time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} if there is nothing to do
      * @param batch runs one batch
      */
     BatchLoop(DatabaseThreads threads, int max, LongSupplier nanosToWork, Runnable batch) {
@@ -41,7 +41,7 @@ final class BatchLoop {
         this.batch = batch;
     }
 
-    /** Has a batch begin as soon as one can. To be called when there is work. */
+    /** Starts a batch as soon as one can begin. To be called when there is work. */
     synchronized void signal() {
         long nanos = nanosToNext();
         if (nanos <= 0) {
@@ -78,7 +78,7 @@ final class BatchLoop {
                 .orElse(0);
     }
 
-    /** Whether the thread of a batch that has ended goes on with the next one. Otherwise that takes its turn. */
+    /** Whether the thread of a batch that has ended goes on with the next one, instead of queueing it. */
     private synchronized boolean goesOn(Running ended, boolean succeeded) {
         running.remove(ended);
         boolean goesOn = succeeded && nanosToNext() <= 0 && !threads.areBusy();

@@ -16,9 +16,9 @@ import java.util.Map;
  *
  * <p>On servers that {@linkplain io.dbsemaphore.jdbc.Database#certifiesWrites certify writes}, conflicts are frequent, and back-off
  * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a contested semaphore
- * for a time slice leaves it to others for as long.
+ * for a time slice leaves it to others for the same time.
  *
- * <p>A semaphore whose row another transaction has locked pauses briefly, too: if its callers paused one by one, later ones could
+ * <p>A semaphore whose row another transaction has locked also pauses briefly. If its callers paused one by one, later ones could
  * overtake them.
  *
  * <p>Has no effect without conflicts and locked rows. Guarded by the lock of the {@link WorkQueue}.
@@ -53,7 +53,7 @@ final class ConflictBackOff {
         private long pausedUntil;
 
         private Contested(long now) {
-            conflictAt = now - CONTESTED - 1; // there was none yet
+            conflictAt = now - CONTESTED - 1; // none yet
             grantedAt = now - SLICE;
             pausedUntil = now;
         }
@@ -68,7 +68,7 @@ final class ConflictBackOff {
     }
 
     /**
-     * Creates it without any conflict.
+     * Creates an instance without conflicts.
      *
      * @param takesTurns whether contested semaphores are left to other instances after a time slice
      */
@@ -77,7 +77,7 @@ final class ConflictBackOff {
         this.clock = clock;
     }
 
-    /** Records that a batch was rolled back in favor of another transaction. Its semaphores pause until the same instant. */
+    /** Records that a batch was rolled back in favor of another transaction. All its semaphores pause until the same instant. */
     void conflict(Collection<String> names) {
         long now = clock.now();
         removeFormer(now);
@@ -107,7 +107,7 @@ final class ConflictBackOff {
         contested.values().removeIf(state -> state.isOver(now) && !state.isPaused(now));
     }
 
-    /** Records what a batch of this instance has committed. */
+    /** Records a committed batch of this instance. */
     void committed(String name, RemainingAvailability remaining) {
         Contested state = contested.get(name);
         if (state != null && remaining.fence() > remaining.fenceBefore()) {
@@ -131,7 +131,7 @@ final class ConflictBackOff {
         }
     }
 
-    /** Whether one of these semaphores pauses, so that no batch of them may begin. */
+    /** Whether one of these semaphores pauses, so that no batch with it may begin. */
     boolean isPaused(Collection<String> names) {
         return !contested.isEmpty()
                 && names.stream().map(contested::get).anyMatch(state -> state != null && state.isPaused(clock.now()));

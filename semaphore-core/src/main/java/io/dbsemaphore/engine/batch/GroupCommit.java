@@ -27,9 +27,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires and releases in batches, as a group commit: a caller queues its acquire or release, and waits for the answer or continues;
- * a thread takes what is queued and executes it in one transaction. A lone caller is served at once. When many callers acquire
- * repeatedly, a batch may be {@linkplain GroupCommitDelay delayed} briefly so that the callers of the previous one can join it.
+ * Acquires and releases in batches, as a group commit. A caller queues its acquire or release, and waits for the answer or continues. A
+ * thread executes the queued ones in one transaction. A lone caller is served at once. When many callers acquire repeatedly, a batch
+ * may be {@linkplain GroupCommitDelay delayed} briefly so that the callers of the previous one can join it.
  */
 public final class GroupCommit {
 
@@ -49,9 +49,9 @@ public final class GroupCommit {
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param scheduler waits for deadlines; never blocks
      * @param database runs the batches and the polls
-     * @param nobody this instance, while nobody waits
-     * @param retryListenerThreads may be blocked by listeners of retries, which may release a grant
-     * @param channel on which instances notify one another of releases; null without notifications
+     * @param nobody this instance without waiting callers
+     * @param retryListenerThreads calls listeners of retries, which may block, for example to release a grant
+     * @param channel the channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
             BatchTransaction transaction,
@@ -68,9 +68,9 @@ public final class GroupCommit {
             @Nullable ReleaseChannel channel) {}
 
     /**
-     * Creates it without threads.
+     * Creates an instance that is not started.
      *
-     * @param limits of the batches of acquires, and of those of releases
+     * @param limits the limits of batches of acquires and of batches of releases
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
     public GroupCommit(Collaborators with, BatchLimits limits, boolean certifiesWrites) {
@@ -94,10 +94,10 @@ public final class GroupCommit {
     }
 
     /**
-     * Queues an acquire, which gets permits as soon as they are available within its wait time; without a wait time it is tried once.
+     * Queues an acquire. It gets permits as soon as they are available within its wait time; without a wait time it is tried once.
      *
-     * <p>Its {@linkplain Acquire#answer answer} is granted, refused or rejected, a {@link SemaphoreClosedException} when closed, or the
-     * failure of the acquire. After a failure permits may be held only if the {@linkplain Acquire#isOutcomeUnknown() outcome is unknown}.
+     * <p>Its {@linkplain Acquire#answer answer} is granted, refused or rejected, or a failure, such as a {@link SemaphoreClosedException}.
+     * After a failure permits may be held only if the {@linkplain Acquire#isOutcomeUnknown() outcome is unknown}.
      */
     public void submit(Acquire acquire) {
         boolean isTried = queue.add(acquire);
@@ -120,14 +120,13 @@ public final class GroupCommit {
     /**
      * Begins to release a grant, with retries. Callers of this JVM that wait for its permits are served.
      *
-     * @param maybeLost whether another instance may have released the grant by now, since it has expired; called under the lock of the
-     *     queue
+     * @param maybeLost whether the grant has expired, so that another instance may have released it; called under the lock of the queue
      */
     public Release release(StoredGrant grant, BooleanSupplier maybeLost) {
         return submit(new Release(grant, maybeLost, QueueClock.SYSTEM));
     }
 
-    /** Begins once more with a release that has failed. An attempt before may have released the grant. */
+    /** Repeats a release that has failed. An earlier attempt may have released the grant. */
     public Release releaseAgain(Release failed) {
         return submit(failed.again());
     }
@@ -148,12 +147,12 @@ public final class GroupCommit {
         BatchResult result = null;
         try {
             attempt.ensureLease();
-            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
+            // the batch is taken once there is a connection: until then callers can join, or leave with nothing to undo
             result = with.transaction().grant(attempt::take);
         } catch (RuntimeException | Error failure) {
             attempt.failed(failure);
         }
-        if (result != null) { // a later failure does not concern the transaction: the batch is settled once
+        if (result != null) { // outside of try: its failure must not settle the batch again
             attempt.committed(result);
         }
         poller.begin();
@@ -182,7 +181,7 @@ public final class GroupCommit {
         GrantBatch take() {
             Batch taken = queue.take(withKeptAlive);
             batch = taken;
-            if (queue.nanosToWork() < Long.MAX_VALUE) { // what this batch leaves can begin beside it if it takes long
+            if (queue.nanosToWork() < Long.MAX_VALUE) { // if this batch takes long, another can begin beside it
                 grants.signal();
             }
             return taken.forTransaction();
@@ -234,7 +233,7 @@ public final class GroupCommit {
                                 && !acquire.answer().isDone());
         answer(settled);
         if (repeated) { // as of the failure: the repetition may have succeeded by now
-            with.retryListenerThreads() // a release by a listener would wait for the batch that tells of its failure
+            with.retryListenerThreads() // here, a release by a listener would wait for this batch
                     .execute(() -> with.listeners()
                             .tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
         }
@@ -249,7 +248,7 @@ public final class GroupCommit {
         settled.toUndo().forEach(acquire -> {
             var unused = with.background().undo(acquire);
         });
-        if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed ones that are tried again
+        if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed releases that are tried again
             releases.signal();
         }
     }
@@ -292,13 +291,13 @@ public final class GroupCommit {
     }
 
     /**
-     * Ends every wait with a {@link SemaphoreClosedException}. What is being decided gets its answer within the decision timeout. Grants are
-     * still released, also those whose release is submitted later.
+     * Ends every wait with a {@link SemaphoreClosedException}. Acquires that are being decided get their answer within the decision timeout.
+     * Grants are still released, also those whose release is submitted later.
      */
     public void stopAcquires() {
         List<Acquire> waiting = queue.close();
         queue.inFlight().forEach(deadlines::schedule);
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
-        poller.stop(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
+        poller.stop(!waiting.isEmpty()); // a batch may have told other instances of these callers
     }
 }

@@ -7,10 +7,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delays a batch briefly so that the callers of the previous batch can join it: a caller that arrives just after a batch has
- * begun waits until it has ended. This is the group-commit delay of databases, as MySQL's {@code
- * binlog_group_commit_sync_delay} and PostgreSQL's {@code commit_delay}. Here it is limited to a fraction of the duration of
- * the previous batch, it ends as soon as all callers have returned, and it is skipped for some batches if they did not.
+ * Delays a batch briefly so that the callers of the previous batch can join it: without this, a caller that arrives just after
+ * the beginning of a batch waits until its end. Databases have such a group-commit delay, for example MySQL's {@code
+ * binlog_group_commit_sync_delay} and PostgreSQL's {@code commit_delay}. Here it is limited to a fraction of the duration of the
+ * previous batch. It ends as soon as all callers have returned, and is skipped for some batches if they did not.
  *
  * @see <a href="https://doi.org/10.1145/602259.602261">Implementation techniques for main memory database systems (group
  *     commit: DeWitt et al., 1984)</a>
@@ -22,7 +22,7 @@ final class GroupCommitDelay {
     /** A batch is delayed for at most the duration of the previous batch divided by this. */
     private static final int DIVISOR = 10;
 
-    /** A delay had no effect when more than the number of callers divided by this did not return. */
+    /** A delay had no effect if more than the number of callers divided by this did not return. */
     private static final int MISSING_DIVISOR = 4;
 
     /** The number of batches that are not delayed after a delay without effect. */
@@ -35,7 +35,7 @@ final class GroupCommitDelay {
     private volatile @Nullable Thread waiting;
 
     /**
-     * Creates it without callers.
+     * Creates a delay.
      *
      * @param max the maximum delay of a batch
      */

@@ -7,11 +7,10 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The time and the randomness of a {@link WorkQueue}, which reads no other clock and decides by no other chance: a test
- * that supplies both can repeat a schedule exactly.
+ * The only time and randomness of a {@link WorkQueue}: a test that supplies both can repeat a schedule exactly.
  *
- * @param nanoTime a monotonic clock, as {@link System#nanoTime}
- * @param random returns a random number from 0, up to and without its argument
+ * @param nanoTime a monotonic clock, such as {@link System#nanoTime}
+ * @param random returns a random number from 0 (inclusive) to its argument (exclusive)
  */
 record QueueClock(LongSupplier nanoTime, LongUnaryOperator random) {
 
@@ -22,7 +21,7 @@ record QueueClock(LongSupplier nanoTime, LongUnaryOperator random) {
         return nanoTime.getAsLong();
     }
 
-    /** A random number from 0, up to and without the bound. */
+    /** A random number from 0 (inclusive) to the bound (exclusive). */
     long random(long bound) {
         return random.applyAsLong(bound);
     }

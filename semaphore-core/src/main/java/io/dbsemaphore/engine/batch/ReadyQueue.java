@@ -18,13 +18,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires that are to be tried, in arrival order, and the choice of those that come into the next batch.
+ * The acquires to be tried, in arrival order, and the choice of those for the next batch.
  *
- * <p>A batch gets the acquires of semaphores without a batch in flight, in arrival order for each semaphore. An acquire that is skipped
- * reserves all of its semaphores, so that none that came later overtakes it, unless the batch that blocks it is stalled.
+ * <p>A batch gets the acquires of semaphores without a batch in flight, in arrival order for each semaphore. A skipped acquire
+ * reserves all its semaphores, so that no later one overtakes it, unless the batch that blocks it is stalled.
  *
  * <p>Acquires that pause before another attempt are kept apart until the pause has ended. The others are grouped by the semaphores
- * they name, so that thousands of the same semaphores are skipped in one step. Guarded by the lock of the {@link WorkQueue}.
+ * they name, so that thousands with the same names are skipped in one step. Guarded by the lock of the {@link WorkQueue}.
  */
 final class ReadyQueue {
 
@@ -48,7 +48,7 @@ final class ReadyQueue {
      * Creates an empty queue.
      *
      * @param isBlocked whether a batch in flight keeps a semaphore, so that no other batch of it may begin
-     * @param isStalled whether such a batch has been waiting for a row for so long that nobody reserves a turn behind it
+     * @param isStalled whether such a batch is stalled, so that no acquire reserves a turn behind it
      */
     ReadyQueue(Predicate<String> isBlocked, Predicate<String> isStalled, ConflictBackOff backOff, QueueClock clock) {
         this.isBlocked = isBlocked;
@@ -115,7 +115,7 @@ final class ReadyQueue {
         return size;
     }
 
-    /** Whether there is an acquire whose grant this JVM keeps alive. */
+    /** Whether the queue has an acquire whose grant this JVM will keep alive. */
     boolean hasKeptAlive() {
         return keptAlive > 0;
     }
@@ -154,12 +154,12 @@ final class ReadyQueue {
         }
 
         /**
-         * The semaphores whose row locks the batch waits for: at most one, since a transaction that waits for a second row blocks all
-         * others on the first (no hold-and-wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
+         * The semaphores whose row locks the batch waits for: at most one. A transaction that waits for a second row would block all
+         * others on the first (hold and wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
          * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). It is the semaphore whose locked row blocked the
          * first member before, or the only semaphore of the batch.
          *
-         * @param atFirst whether the batch waits for a row that was not found locked before
+         * @param atFirst whether the batch also waits for a row that was not found locked before
          */
         Set<String> awaited(boolean atFirst) {
             if (awaited != null) {
@@ -172,7 +172,7 @@ final class ReadyQueue {
             return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
         }
 
-        /** Selects an acquire, or skips it. Returns false if all later ones with the same names would be skipped, too. */
+        /** Selects or skips an acquire. Returns false if all later ones with the same names would be skipped, too. */
         private boolean consider(Acquire acquire) {
             if (backOff.isPaused(acquire.names())) {
                 return false; // and its other semaphores are not reserved
@@ -197,7 +197,7 @@ final class ReadyQueue {
         }
 
         private boolean isAnyTaken(Set<String> wanted) {
-            for (String name : wanted) { // for each caller, under the lock of the queue
+            for (String name : wanted) { // no stream: this runs for each caller, under the lock of the queue
                 if (reserved.contains(name) || isBlocked.test(name)) {
                     return true;
                 }
@@ -228,7 +228,7 @@ final class ReadyQueue {
             externalIds.add(acquire.command().externalId());
         }
 
-        /** Reserves the semaphores of the acquire for it, unless its turn cannot come before that of a batch that has stalled. */
+        /** Skips an acquire, and reserves its semaphores, unless it is blocked by a stalled batch. */
         private void skip(Acquire acquire) {
             if (acquire.names().stream().noneMatch(isStalled)) {
                 reserved.addAll(acquire.names());
@@ -245,7 +245,7 @@ final class ReadyQueue {
      * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full.
      *
      * @param maxBatchSize the maximum number of acquires
-     * @param withKeptAlive whether to choose acquires whose grants this JVM keeps alive; otherwise their semaphores are reserved for them
+     * @param withKeptAlive whether to choose acquires whose grants this JVM will keep alive; otherwise their semaphores are reserved
      * @param mayWait whether the batch may wait for rows that other transactions have locked
      */
     Selection select(int maxBatchSize, boolean withKeptAlive, boolean mayWait) {
@@ -270,14 +270,14 @@ final class ReadyQueue {
         return selection;
     }
 
-    /** The semaphores of the acquires that have waited, so that other instances may know of them. */
+    /** The semaphores of the acquires that have waited: other instances may know of them. */
     Set<String> namesOfWoken() {
         return new HashSet<>(woken.keySet());
     }
 
     /**
-     * Adds the acquires that have waited for a semaphore to those that wait for it: other instances are to know of them until they are
-     * decided.
+     * Adds to a semaphore's waiting callers those acquires of this queue that have waited for it. Other instances must know of them until
+     * they are decided.
      */
     LocalQueue withWoken(String name, LocalQueue waiting) {
         TreeSet<Acquire> callers = woken.get(name);

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
-/** One release of a grant, through all attempts. All but the answer is guarded by the lock of the {@link WorkQueue}. */
+/** One release of a grant, through all attempts. Guarded by the lock of the {@link WorkQueue}, except for the answer. */
 public final class Release {
 
     private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(200), 0);
@@ -29,9 +29,9 @@ public final class Release {
     private Deadline notBefore;
 
     /**
-     * Creates it without an attempt.
+     * Creates a release.
      *
-     * @param maybeLost whether another instance may have released the grant by now, since it has expired
+     * @param maybeLost whether the grant has expired, so that another instance may have released it
      */
     Release(StoredGrant grant, BooleanSupplier maybeLost, QueueClock clock) {
         this.grant = grant;
@@ -41,7 +41,7 @@ public final class Release {
         notBefore = clock.in(Duration.ZERO);
     }
 
-    /** The same release once more, after a failure. */
+    /** Repeats the release after a failure. */
     Release again() {
         Release again = new Release(grant, maybeLost, clock);
         again.outcomeUnknown = outcomeUnknown;
@@ -71,8 +71,8 @@ public final class Release {
     }
 
     /**
-     * Returns the outcome of this release if an attempt has found the given one. If an earlier attempt released the grant, this release
-     * did; not if another instance may have done it.
+     * Returns the outcome of this release, given what an attempt has found. A grant that is already released was released by an earlier
+     * attempt of this release, unless another instance may have done it.
      */
     ReleaseOutcome outcome(ReleaseOutcome found) {
         return found == ReleaseOutcome.ALREADY_RELEASED && outcomeUnknown && !maybeLost.getAsBoolean()
@@ -80,7 +80,7 @@ public final class Release {
                 : found;
     }
 
-    /** Records that an attempt may have released the grant: its commit was not answered. */
+    /** Records that an attempt may have released the grant, since its commit was not answered. */
     void setOutcomeUnknown() {
         outcomeUnknown = true;
     }
@@ -109,7 +109,7 @@ public final class Release {
         return timesBlocked > 0;
     }
 
-    /** Marks the release as blocked. Returns the pause before the next attempt, which doubles each time. */
+    /** Records that a row is locked. Returns the pause before the next attempt, which doubles each time. */
     Duration block() {
         return PAUSES.after(++timesBlocked);
     }

@@ -15,21 +15,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for releases by other instances while callers of this one wait. It runs on a thread of its own, from the start of the engine to
- * its end, and while it listens it has a connection of the application's pool besides those that the transactions use. If it fails, the
- * poller goes on.
+ * Listens for releases by other instances while callers of this one wait. Its thread runs from the start of the engine to its end. While it
+ * listens it uses one more connection of the application's pool. If it fails, the poller goes on.
  */
 final class RemoteReleaseListener implements Runnable, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RemoteReleaseListener.class);
 
-    /** The interval of the checks whether callers still wait and whether the engine is stopping. A notification is awaited no longer. */
+    /** How long a notification is awaited, before it is checked whether callers still wait and whether the engine is stopping. */
     private static final Duration CHECK_INTERVAL = Duration.ofMillis(250);
 
-    /** How long the connection is kept after the last caller has left, so that a new one is not opened for each wait. */
+    /** How long the connection is kept after the last caller has left, so that not every wait takes a new one. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** The connection is replaced after this time: a broken one, or one older than the pool allows, is not detected otherwise. */
+    /** The connection is replaced after this time, since it may be broken, or older than the pool allows, without being noticed. */
     private static final Duration MAX_AGE = Duration.ofMinutes(1);
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
@@ -85,7 +84,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
     public void run() {
         while (!closed) {
             try {
-                begun.drainPermits(); // before the look at the callers
+                begun.drainPermits(); // before the check for callers
                 if (isNeeded()) {
                     listen();
                 } else {

@@ -25,31 +25,32 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Settles the transactions of acquires and releases: decides the outcome of each of them.
+ * Settles one transaction of acquires and releases: decides the outcome of each of them.
  *
- * <p><b>An acquire</b> is answered, waits for permits, or is tried again. If a member of a batch may have caused its failure, they are
- * tried again one by one, so that only the caller whose acquire causes it sees it. After a {@linkplain ConflictBackOff conflict}, or while the
- * database is unreachable, none of them is the cause, and they may share a batch again: smaller batches would conflict more often. A caller
- * that does not wait is tried again alone after some conflicts, in case another member causes them.
+ * <p><b>An acquire</b> is answered, waits for permits, or is tried again. If a member of a batch may have caused its failure, all members
+ * are tried again one by one, so that only the caller with the faulty acquire sees the failure. After a {@linkplain ConflictBackOff conflict},
+ * or while the database is unreachable, no member is the cause: they may share a batch again, since smaller batches would conflict more
+ * often. After some conflicts, a caller that does not wait is tried alone, in case another member causes them.
  *
- * <p><b>A release</b> is answered, or tried again by a transaction of releases only: alone, if a transaction of several
- * releases has failed for a reason other than a lost connection, and after a pause, if another transaction has locked it.
+ * <p><b>A release</b> is answered, or tried again by a transaction of releases only. If a transaction of several releases failed with its
+ * connection intact, each is tried alone. If another transaction has locked the grant, the release pauses first.
  *
- * <p><b>An unknown outcome.</b> After a commit that was not answered, every claimed acquire may have been granted, and
- * is marked ({@link Acquire#isOutcomeUnknown}) until an attempt of the same acquire has found the outcome. It also keeps its claim
- * until then, unless an attempt finds a row locked, perhaps by the lost transaction: from then on it can be withdrawn, and is undone.
- * Such an acquire is tried again also if the queue is closed or the acquire cancelled, and is not answered by a former refusal. If there
- * is no further attempt, the grant has to be undone: by the caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the
+ * <p><b>An unknown outcome.</b> After a commit that was not answered, every claimed acquire may have been granted. It is marked
+ * ({@link Acquire#isOutcomeUnknown}), and keeps its claim, until another attempt has found the outcome. It is tried again even if the queue
+ * is closed or the acquire cancelled, and is not answered by an earlier refusal. If an attempt finds a row locked, perhaps by the lost
+ * transaction, the claim ends, and the acquire can be withdrawn and undone.
+ *
+ * <p>If no attempt follows, the grant has to be undone: by the caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the
  * thread that ran the transaction ({@link Result#toUndo}).
  *
- * <p>One settlement is for one transaction. Afterwards the acquires and releases that are tried again are in the queue. The thread that
- * ran the transaction passes on the answers, without the lock. Guarded by the lock of the {@link WorkQueue}.
+ * <p>The acquires and releases to be tried again return to the queue. The thread that ran the transaction passes on the answers, without the
+ * lock. Guarded by the lock of the {@link WorkQueue}.
  */
 final class Settlement {
 
     /**
-     * Nearly as long as a statement may wait for a lock: InnoDB looks once a second for those that have waited for a second
-     * ({@code Sessions.MAX_LOCK_WAIT}), and a decision that is being written is awaited for {@link AcquireDeadlines#BEING_WRITTEN}.
+     * No attempt starts with less time left than this. On InnoDB a statement can wait up to 2 s for a lock, since the limit of 1 s
+     * ({@code Sessions.MAX_LOCK_WAIT}) is checked once a second, and it must end before {@link AcquireDeadlines#BEING_WRITTEN} does.
      */
     private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
@@ -67,20 +68,20 @@ final class Settlement {
     private boolean metLockedRow;
 
     /**
-     * The work to be done without the lock, which woken callers would contend for.
+     * The work to be done without the lock, for which woken callers would contend.
      *
-     * @param acquires the decided ones, each with what answers its caller
+     * @param acquires the decided acquires, each with the action that answers its caller
      * @param toUndo the acquires that may have been granted to callers that no longer wait
-     * @param releases the decided ones, each with what answers its caller
-     * @param woken whether waiting acquires are to be tried now; a thread that runs acquires finds them anyway
+     * @param releases the decided releases, each with the action that answers its caller
+     * @param woken whether waiting acquires are ready to be tried; a thread that runs acquires finds them anyway
      */
     record Result(
             Map<Acquire, Runnable> acquires, List<Acquire> toUndo, Map<Release, Runnable> releases, boolean woken) {}
 
     /**
-     * Begins to settle one transaction.
+     * Begins the settlement.
      *
-     * @param closed whether the queue is closed, so that no acquire is tried again
+     * @param closed whether the queue is closed, so that acquires are not tried again
      */
     Settlement(
             ReadyQueue ready,
@@ -148,7 +149,7 @@ final class Settlement {
             acquire.setPostponedUntil(null);
             if (acquire.isWillingToWait()) {
                 waitQueues.park(acquire, availability);
-                acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
+                acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // last: if parking fails, the acquire is answered with the batch
                 return;
             }
         }
@@ -161,7 +162,7 @@ final class Settlement {
         answers.put(acquire, () -> acquire.answer().complete(answer));
     }
 
-    /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
+    /** Records that a caller has left: other instances may believe that it waits. */
     private void departed(Acquire acquire) {
         if (acquire.hasWaitTime()) {
             waitQueues.recordDeparted(acquire.names());
@@ -169,8 +170,8 @@ final class Settlement {
     }
 
     /**
-     * Answers by a failure. The caller undoes what may be granted; for an abandoned acquire the thread that has run the batch does, in
-     * the background.
+     * Answers with a failure. A grant that may exist is undone by the caller; for an abandoned acquire by the thread of the batch, in the
+     * background.
      */
     private void answer(Acquire acquire, RuntimeException failure) {
         if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
@@ -184,7 +185,7 @@ final class Settlement {
     /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
     private void postpone(Acquire acquire, String name) {
         acquire.unclaim();
-        if (acquire.blockedBy() != null) { // otherwise it may wait for the row at once
+        if (acquire.blockedBy() != null) { // the first time, the next batch may wait for the row at once
             backOff.locked(name);
         }
         acquire.setBlockedBy(name);
@@ -192,7 +193,7 @@ final class Settlement {
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), Duration.ZERO, null);
     }
 
-    /** The transaction has waited for a lock in vain. It is tried again, unless its caller does not wait for another attempt. */
+    /** Tries an acquire again whose transaction has waited for a lock in vain, unless its caller no longer waits. */
     private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, RuntimeException failure) {
         if ((acquire.hasWaitTime() && !acquire.isWillingToWait()) || acquire.isCancelled()) {
             endWith(acquire, acquire.locked(failure));
@@ -201,7 +202,7 @@ final class Settlement {
         }
     }
 
-    /** Answers a caller after its last attempt has failed: by what it was refused for before, if it was. */
+    /** Answers a caller whose last attempt has failed: with its last refusal, if there is one, otherwise with the failure. */
     private void endWith(Acquire acquire, RuntimeException failure) {
         Acquire.Answer refusal = acquire.lastRefusal();
         if (refusal == null || acquire.isOutcomeUnknown()) {
@@ -212,14 +213,14 @@ final class Settlement {
         }
     }
 
-    /** Tries an acquire again that found something locked, for a limited time. */
+    /** Tries an acquire again that met a lock, for a limited time. */
     private void tryAgainAfterLock(
             Acquire acquire, Deadline firstUntil, Duration pause, @Nullable RuntimeException cause) {
         if (acquire.postponedUntil() == null) {
             acquire.setPostponedUntil(firstUntil);
         }
         long remaining = clock.remainingNanos(Objects.requireNonNull(acquire.postponedUntil()));
-        // an acquire that waits while it writes cannot be withdrawn: its last statement has to end before the limits
+        // an acquire that waits for a lock while it writes cannot be withdrawn, so its last statement has to end in time
         long toDecide = clock.remainingNanos(acquire.deadline().plus(limits.decisionTimeout()));
         boolean endsEarly = acquire.isWriteBlocked()
                 && !acquire.hasWaitTime()
@@ -244,7 +245,7 @@ final class Settlement {
         for (Release release : batch.releases()) {
             if (batch.isOfReleases() || TransactionFailures.isUnreachable(failure)) {
                 settleFailedRelease(release, batch.releases().size(), failure);
-            } else { // whichever statement failed, these releases are better served by a transaction of their own
+            } else { // whichever statement failed, a transaction of their own is safer
                 tryAgain(release, Duration.ZERO);
             }
         }
@@ -277,8 +278,8 @@ final class Settlement {
     /**
      * Tries an acquire again after a failure, or answers it.
      *
-     * @param written whether the transaction held the rows of the semaphores while it waited for a lock in vain. Others need a time
-     *     for them before it does so again
+     * @param written whether the transaction held the rows of the semaphores while it waited for a lock in vain. Others then get some time
+     *     with these rows before it is tried again
      */
     private void tryAgainOrAnswer(
             Acquire acquire,
@@ -316,7 +317,7 @@ final class Settlement {
             Acquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
         int attempts = acquire.failed(reported);
         boolean waits = acquire.isWillingToWait() && !clock.isPassed(acquire.deadline());
-        if (SqlErrors.isVictim(failure)) { // until AcquireDeadlines ends the acquire
+        if (SqlErrors.isVictim(failure)) { // as often as AcquireDeadlines permits
             return waits || limits.maxAttempts() > 1;
         }
         long elapsed = clock.now() - acquire.queuedAt();
@@ -324,15 +325,15 @@ final class Settlement {
                 || Retries.remain(failure, attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
     }
 
-    /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */
+    /** Whether less than the maximum wait for row locks has passed since the wait for permits ended. */
     private boolean isInTime(Acquire acquire) {
         return acquire.isWillingToWait() || !clock.isPassed(acquire.deadline().plus(limits.lockWait()));
     }
 
     /**
-     * Tries an acquire again after a pause, or answers it if it must not be.
+     * Tries an acquire again after a pause, or answers it if it must not be tried again.
      *
-     * @param failure of the last attempt; null if another member may have caused it
+     * @param failure the failure of the last attempt; null if another member may have caused it
      */
     private void tryAgain(Acquire acquire, Duration pause, @Nullable RuntimeException failure) {
         if (acquire.isAbandoned()) {
@@ -386,7 +387,7 @@ final class Settlement {
         }
     }
 
-    /** Another transaction has locked a row. Between the attempts the release holds neither a connection nor a lock. */
+    /** Tries a release again later whose row is locked. Meanwhile it holds neither a connection nor a lock. */
     private void releaseLocked(Release release, @Nullable Throwable failure) {
         if (clock.isPassed(Deadline.after(release.startedAt(), limits.lockWait()))) {
             answer(
@@ -413,7 +414,7 @@ final class Settlement {
         releasesToRetry.add(release);
     }
 
-    /** Answers all after an unexpected error, so that no caller waits for ever. Grants that may have been made are to be undone. */
+    /** Answers all callers after an unexpected error, so that none waits for ever. Grants that may have been made have to be undone. */
     void answerAll(Batch batch, Throwable unexpected) {
         batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
             if (acquire.isClaimed()) {

@@ -9,11 +9,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires that wait for permits of one semaphore, in their {@linkplain Acquire#IN_ORDER order}, and, for each, the number of permits
- * requested ahead of it. A search tree in that order that is a heap by random keys, with a sum in each node, so that each
- * operation takes logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized Search
- * Trees</a>, 1996); a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the
- * {@link WorkQueue}.
+ * Acquires that wait for permits of one semaphore, in their {@linkplain Acquire#IN_ORDER order}, with the number of permits requested
+ * ahead of each. A treap: a search tree in that order, and a heap by random keys (Seidel and Aragon, <a
+ * href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>, 1996). With a sum in each node, each operation takes
+ * logarithmic time; a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the {@link WorkQueue}.
  */
 final class WaitQueue {
 
@@ -70,17 +69,17 @@ final class WaitQueue {
         return to.below() != null;
     }
 
-    /** The first acquire; null when the queue is empty. */
+    /** The first acquire; null if the queue is empty. */
     @Nullable Acquire first() {
         return acquireOf(next(root, null, false));
     }
 
-    /** The acquire behind this one, which need not be in the queue any more; null when there is none. */
+    /** The acquire behind this one, which may have left the queue; null if there is none. */
     @Nullable Acquire after(Acquire acquire) {
         return acquireOf(next(root, acquire, false));
     }
 
-    /** The first acquire of this semaphore only; null when there is none. */
+    /** The first acquire of this semaphore only; null if there is none. */
     @Nullable Acquire firstOfOneSemaphore() {
         return acquireOf(next(root, null, true));
     }
@@ -92,7 +91,7 @@ final class WaitQueue {
     /**
      * The first node of a subtree.
      *
-     * @param behind only nodes behind this one count, if it is not null
+     * @param behind if not null, only nodes behind this acquire count
      * @param ofOne whether acquires of several semaphores are left out
      */
     private static @Nullable Node next(@Nullable Node node, @Nullable Acquire behind, boolean ofOne) {
@@ -130,7 +129,7 @@ final class WaitQueue {
         return new LocalQueue(first, sizeOf(root));
     }
 
-    /** The number of permits that acquires request which are before this one. */
+    /** The number of permits that the acquires before this one request. */
     Demand demandAhead(Acquire acquire) {
         long permits = 0;
         long ofSeveral = 0;
@@ -147,7 +146,7 @@ final class WaitQueue {
         return new Demand(permits, ofSeveral);
     }
 
-    /** Splits a tree into the acquires before this one, which is itself one of them if it is to be below, and the others. */
+    /** Splits a tree at an acquire, which goes to the first part if {@code below}, otherwise to the second. */
     private static Split split(@Nullable Node node, Acquire at, boolean below) {
         if (node == null) {
             return new Split(null, null);

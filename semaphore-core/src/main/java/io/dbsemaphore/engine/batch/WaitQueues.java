@@ -35,14 +35,14 @@ import org.jspecify.annotations.Nullable;
  * The callers of this JVM that wait for permits, a queue for each semaphore. A caller of several semaphores is in the queues of all of
  * them, also of those with enough permits.
  *
- * <p>Each queue has an estimate of the available permits, so that a caller is woken when it can probably be granted, and only then; the
- * database decides. The estimate is the last number that a batch left or the poller read, changed by what this JVM has released and
- * promised to woken callers since. A caller can be served if each of its semaphores has what it asks for, and besides that what is
- * withheld for callers ahead of it: those before it in the queue, and those of other instances with a smaller place. Permits are withheld
- * for callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
+ * <p>Each queue estimates the available permits, and wakes a caller only when it can probably be granted; the database decides. The
+ * estimate is the last number that a batch left or the poller read, plus the permits that this JVM has released since, minus those
+ * promised to woken callers. A caller can be served if each of its semaphores has the permits that it asks for, in addition to those
+ * withheld for callers ahead: those before it in the queue, and those of other instances with a smaller place. Permits are withheld for
+ * callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
  *
- * <p>A new caller that would certainly be refused, by recent answers of the database, joins the queues without a transaction ({@link #join}). A caller that leaves
- * is recorded as departed until the other instances are told, which would otherwise withhold permits for it.
+ * <p>A new caller that would certainly be refused, by recent answers of the database, joins the queues without a transaction
+ * ({@link #join}). A caller that leaves is recorded as departed until the other instances are told, which otherwise withhold permits for it.
  *
  * <p>Guarded by the lock of {@link WorkQueue}.
  */
@@ -51,21 +51,21 @@ final class WaitQueues {
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
 
-    /** The permits that an exclusive caller waits for: the capacity may be raised meanwhile. */
+    /** The number of permits that an exclusive caller waits for, since the capacity may be raised meanwhile. */
     private static final long WHOLE_CAPACITY = Integer.MAX_VALUE;
 
     /**
-     * How many callers that cannot be served each scan skips: from the first one, from the first one of one semaphore, and from where the
-     * last scan ended.
+     * A scan gives up after this many callers in a row that cannot be served. There are three scans: from the front, from the first caller
+     * of a single semaphore, and from where the last scan gave up.
      */
     private static final int MAX_PASSED = 16;
 
-    /** The longest interval between polls of an instance that is next, or has one or two ahead of it; with more ahead up to four times this. */
+    /** The longest interval between polls of an instance with up to two instances ahead of it; with more ahead, up to four times this. */
     private static final long LONGEST = Duration.ofMillis(100).toNanos();
 
     private static final long SHORTEST = Duration.ofMillis(2).toNanos();
 
-    /** How long grants of other instances are counted before a new count begins, and before the count says anything. */
+    /** How long grants of other instances are counted before a new count begins, and how long before a count is used. */
     private static final long TURNOVER_WINDOW = Duration.ofMillis(500).toNanos();
 
     private static final long TURNOVER_KNOWN = TURNOVER_WINDOW / 5;
@@ -82,7 +82,7 @@ final class WaitQueues {
         arrivals = new ArrivalClock(clock);
     }
 
-    /** The callers that wait for one semaphore, and what is known of its availability. */
+    /** The callers that wait for one semaphore, and the last known availability. */
     private final class Queue {
 
         private final WaitQueue waiting = new WaitQueue();
@@ -102,7 +102,7 @@ final class WaitQueues {
         private long grantsSince = clock.now();
         private double grantsPerNano;
 
-        /** Creates it without callers; {@link #recordBatch} follows. */
+        /** Creates an empty queue. {@link #recordBatch} must follow. */
         private Queue(String name) {
             latest = new PermitShortage(name, 0, 0, 0, Optional.empty(), 0);
         }
@@ -116,7 +116,7 @@ final class WaitQueues {
             return isWindowOpen() ? waiting.first() : waiting.firstOfOneSemaphore();
         }
 
-        /** The first caller for which permits are withheld now, or else the first. */
+        /** The first caller for which permits are withheld now, or else the first of all. */
         private @Nullable Acquire nextInTurn() {
             Acquire next = firstWithClaim();
             return next == null ? waiting.first() : next;
@@ -151,23 +151,23 @@ final class WaitQueues {
                     && (latest.capacity() == 0 || requestedBy(acquire) <= latest.capacity());
         }
 
-        /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
+        /** Whether too few permits are available for a new caller in addition to those that earlier callers wait for. */
         private boolean isShortFor(Acquire acquire) {
             return available < neededFor(acquire);
         }
 
-        /** Whether a caller waits for more than the capacity, which was lowered: the database is going to reject it. */
+        /** Whether a caller waits for more than the capacity, which was lowered: the database will reject it. */
         private boolean isExceededBy(Acquire acquire) {
             return latest.capacity() > 0 && requestedBy(acquire) > latest.capacity();
         }
 
-        /** Whether permits are available for callers behind this one, which waits. */
+        /** Whether permits are available for callers behind this one, although it waits. */
         private boolean isAnyLeftBehind(Acquire acquire) {
             boolean withholds = isWindowOpen() || !acquire.command().isOfSeveral();
             return available > withheldAhead(acquire) + (withholds ? requestedBy(acquire) : 0);
         }
 
-        /** Takes the callers that can be served. If many callers of several semaphores cannot be served, it does not scan all. */
+        /** Takes the callers that can be served, by scans that end after {@link #MAX_PASSED} callers that cannot. */
         private void serve(Consumer<Acquire> taken) {
             Acquire last = serve(waiting.first(), taken);
             if (last != null) {
@@ -176,7 +176,7 @@ final class WaitQueues {
             }
         }
 
-        /** Takes from this caller on. Returns the last one scanned if others behind it may be served; null otherwise. */
+        /** Takes callers from this one on. Returns the last caller scanned if others behind it may be served; null otherwise. */
         private @Nullable Acquire serve(@Nullable Acquire from, Consumer<Acquire> taken) {
             int passedOver = 0;
             for (Acquire next = from; next != null; next = waiting.after(next)) {
@@ -226,7 +226,7 @@ final class WaitQueues {
             answeredAt = clock.now();
         }
 
-        /** Counts the grants of other instances, by the fence that was read and the one that this instance has written. */
+        /** Counts the grants of other instances: by how much the fence that was read exceeds the last one known. */
         private void recordFence(long before, long after) {
             if (fence != 0 && before > fence) {
                 grants += before - fence;
@@ -260,7 +260,7 @@ final class WaitQueues {
             return next == null ? 0 : elsewhere.instancesAhead(next.place(), isWindowOpen());
         }
 
-        /** The time until others have been granted as many permits as the next caller lacks, at their present rate; or {@link Long#MAX_VALUE}. */
+        /** The time until others are granted as many permits as the next caller lacks, at their present rate; or {@link Long#MAX_VALUE}. */
         private long nanosToTurn() {
             long missing = missing();
             long elapsed = clock.now() - grantsSince;
@@ -268,7 +268,7 @@ final class WaitQueues {
             return missing < 1 || perNano == 0 ? Long.MAX_VALUE : (long) (missing / perNano);
         }
 
-        /** The shortage that a waiting acquire meets, by the latest numbers. */
+        /** The shortage of a waiting acquire, by the latest numbers. */
         private PermitShortage shortageOf(Acquire acquire) {
             long spare = Math.max(0, latest.capacity() - latest.held());
             return new PermitShortage(
@@ -285,12 +285,12 @@ final class WaitQueues {
         return arrivals;
     }
 
-    /** Records the database's clock, by the answer of one transaction, which began at this instant of the monotonic clock. */
+    /** Records the database's clock from the answer to one transaction, which began at this instant of the monotonic clock. */
     void recordClock(Collection<RemainingAvailability> availability, long asOf) {
         readAt(availability).ifPresent(micros -> arrivals.read(micros, asOf));
     }
 
-    /** When these were read, by one statement. */
+    /** When these were read, all by one statement. */
     private static OptionalLong readAt(Collection<RemainingAvailability> availability) {
         return availability.stream()
                 .mapToLong(each -> Place.micros(each.readAt()))
@@ -302,7 +302,7 @@ final class WaitQueues {
         return Set.copyOf(byName.keySet());
     }
 
-    /** Whether a caller waits, or other instances do not know yet that none does. */
+    /** Whether a caller waits, or other instances have to be told that one has left. */
     boolean needPolls() {
         return !byName.isEmpty() || !departed.isEmpty();
     }
@@ -316,18 +316,18 @@ final class WaitQueues {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
+    /** The first waiting caller for which permits of this semaphore are withheld; null if there is none. */
     @Nullable Acquire firstWithClaim(String name) {
         Queue queue = byName.get(name);
         return queue == null ? null : queue.firstWithClaim();
     }
 
-    /** The callers that wait for a semaphore, as other instances have to know them. */
+    /** The callers that wait for a semaphore, as recorded for other instances. */
     LocalQueue local(String name) {
         return find(name).map(queue -> queue.waiting.toLocal()).orElse(LocalQueue.EMPTY);
     }
 
-    /** The number of permits that earlier callers of this JVM wait for, for each name of the acquire. */
+    /** The number of permits that earlier callers of this JVM wait for, for each semaphore of the acquire. */
     Map<String, Demand> demandAhead(Acquire acquire) {
         Map<String, Demand> demand = new HashMap<>();
         acquire.names()
@@ -396,7 +396,7 @@ final class WaitQueues {
     }
 
     /**
-     * Removes the waiters of these semaphores that can be served, and of others that are next because of that.
+     * Removes the callers of these semaphores that can be served, and callers of further semaphores that are next then.
      *
      * @param reserved receives the permits that are reserved for them
      */
@@ -419,7 +419,7 @@ final class WaitQueues {
         return woken;
     }
 
-    /** Whether all semaphores of a waiter have enough permits; or it asks for more than a lowered capacity, so that it need not wait. */
+    /** Whether all semaphores of a caller have enough permits, or it asks for more than a lowered capacity, so that waiting is pointless. */
     private boolean canBeServed(Acquire acquire) {
         boolean isEnough = true;
         for (String name : acquire.queuedFor().keySet()) {
@@ -433,8 +433,8 @@ final class WaitQueues {
     }
 
     /**
-     * Raises the estimate to what the first waiter needs, so that the next {@link #wake} has it tried: its acquire may reclaim expired
-     * permits. If another of its semaphores has too few, that of the first waiter that needs no other semaphore does.
+     * Raises the estimate to the needs of the first caller, so that the next {@link #wake} has it tried: its acquire may reclaim expired
+     * permits. If another of its semaphores has too few, the first caller without other semaphores is tried instead.
      */
     void assumeEnoughForFirst(String name) {
         find(name).ifPresent(queue -> {
@@ -447,8 +447,8 @@ final class WaitQueues {
     }
 
     /**
-     * If a caller of this instance is next, as far as is known, and lacks one permit: raises the estimate to what it needs, so that the
-     * next {@link #wake} has it tried. Returns whether it was.
+     * Raises the estimate if a caller of this instance is next, as far as is known, and lacks one permit: the next {@link #wake} then has
+     * it tried. Returns whether it did.
      */
     boolean assumeEnoughIfOneIsMissing(String name) {
         Queue queue = byName.get(name);
@@ -474,17 +474,17 @@ final class WaitQueues {
         find(name).ifPresent(queue -> queue.recordBatch(remaining, changed, asOf));
     }
 
-    /** Records what the poller has read, unless availability has changed since. */
+    /** Records a result of the poller, unless availability has changed since. */
     void recordPoll(String name, RemainingAvailability polled, long asOf) {
         find(name).ifPresent(queue -> queue.recordPoll(polled, asOf));
     }
 
-    /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
+    /** Records the numbers of a refusal, which are newer than those of the waiting callers. */
     void recordRefusal(List<PermitShortage> shortages) {
         shortages.forEach(shortage -> find(shortage.name()).ifPresent(queue -> queue.latest = shortage));
     }
 
-    /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
+    /** The shortages of a waiting acquire, by the latest numbers; empty if those were read before its submission. */
     List<PermitShortage> shortages(Acquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
         for (String name : acquire.queuedFor().keySet()) {
@@ -500,25 +500,25 @@ final class WaitQueues {
         return shortages;
     }
 
-    /** Records that a caller no longer waits for these semaphores, and that no transaction has told the other instances yet. */
+    /** Records that a caller no longer waits for these semaphores, of which other instances have to be told. */
     void recordDeparted(Collection<String> names) {
         departed.addAll(names);
     }
 
-    /** Removes and returns the semaphores that callers have left since the last call. */
+    /** Removes and returns semaphores that callers have left since the last call. */
     Set<String> takeDeparted(Predicate<String> filter) {
         Set<String> taken = departed.stream().filter(filter).collect(Collectors.toUnmodifiableSet());
         departed.removeAll(taken);
         return taken;
     }
 
-    /** Whether a caller of another instance is to be served before the first of this one. */
+    /** Whether a caller of another instance comes before the first of this one. */
     boolean isNextElsewhere(String name) {
         Queue queue = byName.get(name);
         return queue != null && queue.instancesAhead() > 0;
     }
 
-    /** Whether no more than one instance has a caller that is served before the next of this one, as far as is known. */
+    /** Whether, as far as is known, at most one instance is ahead of the next caller of this one. */
     boolean isTurnNear(String name) {
         Queue queue = byName.get(name);
         return queue != null && queue.instancesAhead() <= 1;
@@ -538,12 +538,12 @@ final class WaitQueues {
         return byName.values().stream()
                 .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), backOff))
                 .min(Comparator.naturalOrder())
-                .orElseGet(() -> pollAfter(0, Long.MAX_VALUE, backOff)); // who has left is to be told to others
+                .orElseGet(() -> pollAfter(0, Long.MAX_VALUE, backOff)); // only to tell others of callers that have left
     }
 
     /**
-     * The interval between two polls of one semaphore: the back-off if this instance is next, and longer the more instances are ahead of
-     * it, so that many instances poll the database about as often as few. Where permits are granted often, the poll comes when the turn of
+     * The interval between two polls of one semaphore. If this instance is next, it is the back-off; it grows with the number of instances
+     * ahead, so that many instances poll the database about as often as few. If permits are granted often, the poll comes when the turn of
      * this instance is due.
      *
      * @param instancesAhead the number of instances with a caller that is served before those of this one

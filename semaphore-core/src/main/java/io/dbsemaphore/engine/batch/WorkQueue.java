@@ -36,12 +36,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #cancel}, {@link #abandon}).
  *
- * <p><b>Row locks.</b> A batch whose transaction waits for a row that another transaction has locked is stalled after a quarter of a
- * second: then only that semaphore is kept from other batches. All but one of the batches may wait like that.
+ * <p><b>Row locks.</b> A batch that waits for a row lock is stalled after a quarter of a second: then only the semaphore of that row is
+ * kept from other batches. All but one of the batches may wait like that.
  *
- * <p><b>Releases.</b> A release is piggy-backed on the next batch of acquires if one begins soon, or if callers wait for its permits;
- * not within a second after a batch has met a locked row, since batches then wait for row locks. Otherwise, and if that batch fails, it is
- * executed by a transaction of releases only ({@link #takeReleases}).
+ * <p><b>Releases.</b> A release is piggy-backed on the next batch of acquires if one begins soon, or if callers wait for its permits. For a
+ * second after a batch has met a locked row, none is, since batches then wait for row locks. Otherwise, and if that batch fails, a
+ * transaction of releases only executes it ({@link #takeReleases}).
  *
  * <p><b>Contention.</b> From {@link #THRESHOLD} concurrent callers on, a batch that waits briefly gathers more of them; this is the
  * threshold of PostgreSQL's {@code commit_siblings}.
@@ -55,7 +55,7 @@ final class WorkQueue {
     /** How long contention is assumed to persist after it was observed. */
     private static final Duration CONTENTION_PERSISTS = Duration.ofMillis(10);
 
-    /** How long batches prefer to wait for row locks after a row was found locked by another transaction. */
+    /** How long batches wait for row locks at once, after another transaction was found to have locked a row. */
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
     private final BatchLimits limits;
@@ -78,7 +78,7 @@ final class WorkQueue {
      * Creates an empty queue.
      *
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
-     * @param nobody this instance, while nobody waits
+     * @param nobody this instance without waiting callers
      */
     WorkQueue(BatchLimits limits, boolean certifiesWrites, LocalQueues nobody, QueueClock clock) {
         this.limits = limits;
@@ -92,9 +92,9 @@ final class WorkQueue {
     }
 
     /**
-     * Adds an acquire to the ready queue, or to the wait queues if it is known that the database would refuse it.
+     * Adds an acquire to the ready queue, or to the wait queues if the database would certainly refuse it.
      *
-     * @return whether the acquire is to be tried now
+     * @return whether the acquire is ready to be tried
      * @throws SemaphoreClosedException when closed
      */
     synchronized boolean add(Acquire acquire) {
@@ -114,11 +114,11 @@ final class WorkQueue {
     /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
     synchronized long nanosToWork() {
         long toChange =
-                Math.min(nanosToStall(), backOff.nanosToEnd()); // first: none of them may end unnoticed in between
+                Math.min(nanosToStall(), backOff.nanosToEnd()); // first, so that none ends between the checks
         if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
             return 0L;
         }
-        // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
+        // after the selection, which has added acquires whose pause has ended
         return ready.size() == 0 ? Long.MAX_VALUE : Math.min(toChange, ready.nanosToReady());
     }
 
@@ -132,21 +132,21 @@ final class WorkQueue {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** Whether an acquire is ready whose grant this JVM keeps alive. */
+    /** Whether an acquire is ready whose grant this JVM will keep alive. */
     synchronized boolean hasKeptAlive() {
         return ready.hasKeptAlive();
     }
 
     /**
-     * Begins a batch with ready acquires. The piggy-backed releases go with it, unless it may wait for a lock: releases must not.
+     * Begins a batch with ready acquires. It takes the piggy-backed releases along, unless it may wait for a lock, which releases must not.
      *
-     * @param withKeptAlive whether to take acquires whose grants this JVM keeps alive
+     * @param withKeptAlive whether to take acquires whose grants this JVM will keep alive
      */
     synchronized Batch take(boolean withKeptAlive) {
         return take(withKeptAlive, !piggyBacked.isEmpty());
     }
 
-    /** Takes a batch. If it takes releases along, it does not wait for a row that may not be locked. */
+    /** Takes a batch. If it takes releases along, it does not wait for a row that was not found locked before. */
     synchronized Batch take(boolean withKeptAlive, boolean takesReleases) {
         boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
         ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
@@ -196,7 +196,7 @@ final class WorkQueue {
         return !clock.isPassed(contestedUntil);
     }
 
-    /** Whether so many callers are active that a batch that waits briefly gathers more of them. */
+    /** Whether so many callers are active that a short delay lets more of them join a batch. */
     synchronized boolean isContended() {
         return ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil);
     }
@@ -214,8 +214,8 @@ final class WorkQueue {
     }
 
     /**
-     * Settles a batch that was committed: its acquires and releases are answered or queued again, and waiters that can be served now
-     * are moved to the ready queue.
+     * Settles a committed batch: its acquires and releases are answered or queued again, and waiting callers that can now be served are
+     * moved to the ready queue.
      *
      * @param epoch the lease epoch of this instance before the transaction
      */
@@ -265,7 +265,7 @@ final class WorkQueue {
             contestedUntil = clock.in(CONTESTED);
         }
         boolean woken = wake(batch.names());
-        // those that were piggy-backed on an earlier batch count once more: it may have read their permits as held
+        // a release that was piggy-backed on an earlier batch counts again: that batch may have read its permits as held
         for (Release release : batch.isOfReleases() ? settlement.doneReleases() : List.<Release>of()) {
             woken |= released(release.grant().counts());
         }
@@ -273,7 +273,7 @@ final class WorkQueue {
     }
 
     /**
-     * Adds a release. One that is piggy-backed counts as available from now on: the next batch executes it first.
+     * Adds a release. The permits of a piggy-backed one count as available at once, since the next batch executes it first.
      *
      * @return whether it is piggy-backed
      */
@@ -299,12 +299,12 @@ final class WorkQueue {
                 && (isContended() || names.stream().anyMatch(waitQueues::isAwaited));
     }
 
-    /** The time until a release is due for a transaction of its own; {@link Long#MAX_VALUE} when there is none. */
+    /** The time until a transaction of releases can begin; {@link Long#MAX_VALUE} if there is none to do. */
     synchronized long nanosToReleases() {
         return releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE);
     }
 
-    /** Begins a batch of releases only. A lone one may wait for a row lock, unless it has met one before. */
+    /** Begins a batch of releases only. A lone release waits for row locks, unless it has met one before. */
     synchronized Batch takeReleases() {
         List<Release> taken = new ArrayList<>();
         for (Release release : releases) {
@@ -325,13 +325,13 @@ final class WorkQueue {
         return batch;
     }
 
-    /** Releases that were locked are batched apart from the others: finding the locked rows takes a further round trip. */
+    /** Whether a release fits into a batch: locked releases have batches of their own, which take one more round trip. */
     private static boolean fits(Release release, List<Release> taken) {
         return taken.isEmpty()
                 || (!release.isIsolated() && release.isBlocked() == taken.get(0).isBlocked());
     }
 
-    /** Records that this JVM released permits. Returns whether a waiter was woken. */
+    /** Records that this JVM released permits. Returns whether a waiting caller was woken. */
     synchronized boolean released(Map<String, Integer> permits) {
         permits.forEach((name, count) -> {
             changed(name, count);
@@ -345,7 +345,7 @@ final class WorkQueue {
         inFlight.forEach(batch -> batch.changed(name, permits));
     }
 
-    /** Moves the waiters of these semaphores that can be served, by the estimate, to the ready queue. Returns whether there were any. */
+    /** Moves waiting callers that can be served, by the estimates of these semaphores, to the ready queue. Returns whether there were any. */
     private boolean wake(Collection<String> names) {
         List<Acquire> woken = waitQueues.wake(names, (name, permits) -> changed(name, -permits));
         woken.forEach(ready::add);
@@ -357,14 +357,12 @@ final class WorkQueue {
         return waitQueues.isAwaited(name);
     }
 
-    /** The result of a hand-over: the acquire that got the permits, and whether a further caller was woken to be tried. */
+    /** The result of a hand-over: the acquire that got the permits, and whether another waiting caller was woken. */
     record HandoverResult(HandoverOutcome outcome, @Nullable Acquire acquire, boolean woken) {}
 
     /**
-     * Hands permits that a caller of this JVM has released to the first caller for which permits are withheld now, if its terms match and no other
-     * instance is ahead.
-     *
-     * @return the outcome; whoever calls this answers the acquire that got them
+     * Hands permits that a caller of this JVM has released to the first caller for which permits are withheld now, if its terms match and
+     * no other instance is ahead. The caller of this method answers the acquire that got them.
      */
     synchronized HandoverResult handOver(ReuseTerms terms) {
         Acquire first = waitQueues.firstWithClaim(terms.name());
@@ -377,11 +375,11 @@ final class WorkQueue {
         waitQueues.remove(first);
         waitQueues.recordDeparted(first.names());
         HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
-        first.moveTo(Stage.DONE); // last: a failure before it leaves the permits with the caller of this method
+        first.moveTo(Stage.DONE); // last: after a failure the permits are still the releaser's
         return done;
     }
 
-    /** Ends the wait: the acquire is tried once more. If that takes long, its answer is the latest numbers. */
+    /** Ends the wait for permits, and has the acquire tried once more. If that takes too long, a refusal with the latest numbers is the answer. */
     synchronized void tryOnceMore(Acquire acquire) {
         acquire.endWait();
         boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
@@ -400,11 +398,11 @@ final class WorkQueue {
     }
 
     /**
-     * Cancels an acquire; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits, and is not tried
-     * again: if it is being written, the outcome of that attempt is its answer, unless its commit is not answered. Others may have to be tried now.
+     * Cancels an acquire: it no longer waits for permits, and is not tried again. If it is being written, the outcome of that attempt is its
+     * answer; after a lost commit, another attempt finds it. Other acquires may become ready.
      *
-     * @return true when no attempt writes for the acquire, now or later, while an earlier one may have, if its {@linkplain
-     *     Acquire#isOutcomeUnknown() outcome is unknown}; false when it is answered, or being written
+     * @return true if no attempt writes for the acquire from now on, although an earlier one may have, if its {@linkplain
+     *     Acquire#isOutcomeUnknown() outcome is unknown}; false if it is answered, or being written
      */
     synchronized boolean cancel(Acquire acquire) {
         acquire.endWait();
@@ -424,7 +422,7 @@ final class WorkQueue {
         return true;
     }
 
-    /** Cancels like {@link #cancel}; the thread that is writing a grant for the acquire undoes it. */
+    /** Cancels like {@link #cancel}. A thread that is writing a grant for the acquire undoes it. */
     synchronized boolean abandon(Acquire acquire) {
         boolean cancelled = cancel(acquire);
         if (!cancelled && acquire.isInBatch()) {
@@ -439,15 +437,15 @@ final class WorkQueue {
         boolean unused = wake(names);
     }
 
-    /** Whether a batch in flight decides the acquire, or blocks one of its names. */
+    /** Whether a batch in flight decides the acquire, or blocks one of its semaphores. */
     synchronized boolean isInFlight(Acquire acquire) {
         return acquire.isInBatch()
                 || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept));
     }
 
     /**
-     * Closes the queue, and removes all acquires. Batches in flight are still decided, but none of their acquires waits for permits; releases
-     * are executed.
+     * Closes the queue, and removes all acquires. Batches in flight are still decided, but their acquires no longer wait for permits.
+     * Releases are executed.
      */
     synchronized List<Acquire> close() {
         closed = true;
@@ -467,16 +465,15 @@ final class WorkQueue {
      * The input of a poll.
      *
      * @param names the semaphores that callers wait for
-     * @param inFlight those of them with a batch in flight, or with a caller that the next one decides, which tells other instances who waits
-     * @param queues the callers
-     * @param departed the semaphores that callers have left since the last poll, and nobody waits for
+     * @param inFlight those of them with a batch in flight, or with a caller for the next batch: a batch tells other instances who waits
+     * @param queues the waiting callers
+     * @param departed the semaphores without waiting callers that callers have left since the last poll
      */
     record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> departed) {}
 
     synchronized Poll beginPoll() {
         Set<String> names = waitQueues.names();
-        // these records are left to the batch in flight or the next one, which decides callers that a poll would leave
-        // out of them
+        // the batch that decides such callers writes these records; a poll would leave the callers out
         Set<String> kept = ready.namesOfWoken();
         inFlightByName.keySet().stream().filter(this::isKept).forEach(kept::add);
         Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !kept.contains(name)));
@@ -486,22 +483,22 @@ final class WorkQueue {
         return new Poll(names, kept, queues(names, waitQueues::local), departed);
     }
 
-    /** Records again that callers have left these semaphores, since other instances were not told. */
+    /** Records again that callers have left these semaphores, after other instances could not be told. */
     synchronized void recordDeparted(Collection<String> names) {
         waitQueues.recordDeparted(names);
     }
 
-    /** Whether a caller waits, or other instances do not know yet that none does. */
+    /** Whether a caller waits, or other instances have to be told that one has left. */
     synchronized boolean needsPolls() {
         return waitQueues.needPolls();
     }
 
     /**
-     * Records what the poller has read. Semaphores with a batch in flight are left out: the batch reports what it leaves
-     * available. Where other instances do not know that callers of this one wait, the first caller is tried, which registers it.
+     * Records a result of the poller, except for semaphores with a batch in flight, which reports their availability. If other instances
+     * do not know that callers of this one wait, the first caller is tried, which registers it.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
-     * @return whether a waiter was woken, or another instance was granted permits that callers of this one wait for, since the last poll
+     * @return whether a waiting caller was woken, or since the last poll another instance was granted permits that callers wait for
      */
     synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
         waitQueues.recordClock(
@@ -520,23 +517,23 @@ final class WorkQueue {
         return waitQueues.takeGrantedElsewhere() || woken;
     }
 
-    /** Tries the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether there was one. */
+    /** Has the first waiting caller of each semaphore tried, since that may reclaim expired permits. Returns whether there was one. */
     synchronized boolean tryFirst(Collection<String> names) {
         names.forEach(waitQueues::assumeEnoughForFirst);
         return wake(names);
     }
 
     /**
-     * What a release by another instance leads to.
+     * The consequence of a release by another instance.
      *
-     * @param woken whether a waiter was woken
-     * @param isPollDue whether a poll may find permits for a waiter that was not
+     * @param woken whether a waiting caller was woken
+     * @param isPollDue whether a poll may find permits for a caller that was not woken
      */
     record RemoteRelease(boolean woken, boolean isPollDue) {}
 
     /**
-     * Handles a release of these semaphores by another instance: wakes the next waiter of each if it lacks one permit, no other instance
-     * is ahead and no batch in flight. That saves a poll.
+     * Handles a release of these semaphores by another instance. Wakes the next waiting caller of each if it lacks one permit, no other
+     * instance is ahead, and no batch is in flight, which saves a poll.
      */
     synchronized RemoteRelease releasedElsewhere(Collection<String> names) {
         boolean woken = false;

@@ -1,5 +1,5 @@
 /**
- * Group commit: callers queue what they want, and one transaction decides for many of them.
+ * Group commit: callers queue acquires and releases, and one transaction decides many of them.
  * {@link io.dbsemaphore.engine.batch.WorkQueue} has all the state, under one lock;
  * {@link io.dbsemaphore.engine.batch.GroupCommit} does all the input and output.
  *

@@ -33,7 +33,7 @@ public class GrantHandle implements PermitGrant {
     /**
      * Creates a handle.
      *
-     * @param operations of the engine, across its stops and starts
+     * @param operations the operations of the engine, also after it has been stopped and started
      */
     public GrantHandle(HeldGrant state, boolean replayed, Operations operations) {
         this.state = state;
@@ -41,7 +41,7 @@ public class GrantHandle implements PermitGrant {
         this.operations = operations;
     }
 
-    /** Leaves a grant whose work has ended to its time to live, so that its expiry is not reported as a loss. */
+    /** Lets a grant whose work has ended expire, without reporting that as a loss. */
     public static void leave(PermitGrant grant) {
         if (grant instanceof GrantHandle handle) {
             handle.state.leave();
@@ -114,7 +114,7 @@ public class GrantHandle implements PermitGrant {
         return operations == other;
     }
 
-    /** The time since this JVM acquired it. */
+    /** The time since this JVM acquired the grant. */
     public Duration heldFor() {
         return state.heldFor();
     }

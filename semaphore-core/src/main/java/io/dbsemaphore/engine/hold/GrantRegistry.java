@@ -16,17 +16,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The grants that this JVM holds, by external id. A grant is removed when it is released or lost, or when nothing refers to it any more:
- * neither a handle of the application, nor the {@link KeepAlive} of the current run, which has the grants with a time to live that were
- * acquired in it until they expire. As long as
- * nobody has reclaimed an expired grant, a repeated acquire holds it again, and its first handle with it. One without a time to live may
- * be released by another JVM.
+ * The grants that this JVM holds, by external id. A grant is removed when it is released or lost, or when neither a handle of the
+ * application nor the {@link KeepAlive} refers to it. The keep-alive of a run refers to all grants with a time to live that were acquired in
+ * it, until they expire. Repeating the acquire of an expired grant revives it, and its first handle, unless somebody has reclaimed it. A
+ * grant without a time to live may be released by another JVM.
  */
 public final class GrantRegistry {
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** How many polls there are from one look at the stacks of threads that work to the next. */
+    /** The stacks of working threads are read at every this many polls. */
     private static final int POLLS_OF_STACKS = 20;
 
     private final ConcurrentMap<String, Held> byExternalId = new ConcurrentHashMap<>();
@@ -43,7 +42,7 @@ public final class GrantRegistry {
         }
     }
 
-    /** Registers a grant that this JVM acquired. Returns its state: the existing one for an idempotent repetition. */
+    /** Registers a grant that this JVM acquired. Returns its state, which for a repeated acquire is the existing one. */
     public HeldGrant register(StoredGrant grant, long asOfNanos) {
         for (Reference<?> held = dropped.poll(); held != null; held = dropped.poll()) {
             byExternalId.remove(((Held) held).externalId, held);
@@ -63,8 +62,8 @@ public final class GrantRegistry {
     }
 
     /**
-     * The state of a grant that was read: that of this JVM's own acquire if there is one, otherwise a new one. A renewal of this JVM since
-     * the database was asked stays in effect.
+     * The state of a grant that was read: that of this JVM's acquire, or else a new one. A renewal by this JVM after the database was asked
+     * stays in effect.
      */
     public HeldGrant read(StoredGrant grant, long asOfNanos) {
         Optional<HeldGrant> known = find(grant);
@@ -107,7 +106,7 @@ public final class GrantRegistry {
 
     /**
      * Waits until no grant is held for work of this JVM, and no release is in progress, or the deadline has passed. To be called by the
-     * thread that runs the shutdown: work that itself waits for the shutdown is not awaited.
+     * thread that runs the shutdown. Does not wait for work that itself waits for the shutdown.
      *
      * @return the grants of such work
      */
@@ -126,7 +125,7 @@ public final class GrantRegistry {
         return states().filter(HeldGrant::isWorkThatAwaitsShutdown).collect(Collectors.toSet());
     }
 
-    /** The grants first: a release is counted before its grant ends. */
+    /** Checks the grants first: a release is counted before its grant ends. */
     private boolean isWorkInProgress(Set<HeldGrant> unawaited) {
         return states().anyMatch(state -> state.isForWork() && state.isHeld() && !unawaited.contains(state))
                 || releasesInProgress.get() > 0;

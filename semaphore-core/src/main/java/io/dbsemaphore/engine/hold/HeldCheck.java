@@ -28,14 +28,14 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Locks the permits of a grant in the caller's transaction, in share mode. Each row is locked by its primary key: any other
- * condition would, at {@code REPEATABLE READ}, lock the gaps in which others insert, and read a snapshot older than the grant.
+ * Locks the permits of a grant in the caller's transaction, in share mode. Each row is locked by its primary key. At
+ * {@code REPEATABLE READ}, any other condition would lock the gaps in which others insert, and read a snapshot older than the grant.
  *
- * <p>Where servers {@linkplain Database#certifiesWrites certify writes}, the rows are updated, too, since other
- * servers do not see row locks.
+ * <p>If servers {@linkplain Database#certifiesWrites certify writes}, the rows are also updated, since other servers do not see row
+ * locks.
  *
- * <p>Remembers the grants that were checked in a transaction that is still open on the current thread, suspended ones included: a
- * release on this thread would wait for that transaction, and so for itself.
+ * <p>Remembers the grants that open transactions of the current thread have checked, including suspended ones: a release on this thread
+ * would wait for that transaction, and so for itself.
  */
 public final class HeldCheck {
 
@@ -72,7 +72,7 @@ public final class HeldCheck {
      *
      * @param hostDataSource the data source of the host, to whose connections its transactions are bound
      * @param withoutAutoCommit whether it has lent a connection with auto-commit off
-     * @param text makes SQL for the database of a statement with the names of the changelog
+     * @param text adapts a statement with the names of the changelog to the database
      * @param writes whether the rows must be updated, since a lock is not sufficient
      */
     public HeldCheck(
@@ -87,7 +87,7 @@ public final class HeldCheck {
         this.jdbc = new JdbcTemplate(this.hostDataSource);
         this.query = "select state, (%s) from permit where id = ? and token = ? %s"
                 .formatted(database.readOnlyQuery(), writes ? "for update" : database.sharedRowLock());
-        // a statement of its own: at SERIALIZABLE it locks the row of the semaphore on MySQL and MariaDB
+        // a separate statement: at SERIALIZABLE it locks the row of the semaphore on MySQL and MariaDB
         this.semaphoreQuery =
                 "select '%s', (%s) from semaphore where id = ?".formatted(MISSING, database.readOnlyQuery());
         this.text = text;
@@ -97,10 +97,10 @@ public final class HeldCheck {
     /**
      * Locks these permits in the caller's transaction, so that no other transaction can take them before it ends.
      *
-     * @return false when a permit was released: the grant is lost
-     * @throws PermitLostException when a permit is not visible to this transaction, since it was deleted or is newer than the
+     * @return false if a permit was released: the grant is lost
+     * @throws PermitLostException if a permit is not visible to this transaction, since it was deleted or is newer than the
      *     snapshot; the grant may still be held
-     * @throws CannotAcquireLockException when another transaction has locked a permit
+     * @throws CannotAcquireLockException if another transaction has locked a permit
      * @throws IllegalTransactionStateException without a writable transaction on the host's data source, in the database of the
      *     semaphores
      */
@@ -134,7 +134,7 @@ public final class HeldCheck {
         return true;
     }
 
-    /** Translates a conflict also if Spring does not recognize the driver's exception class and SQL state. */
+    /** Locks a permit, and returns its state. Translates a conflict even if Spring does not recognize the driver's exception. */
     private String lock(String externalId, StoredPermit permit) {
         try {
             String state = first(query, externalId, permit.id(), permit.token())
@@ -166,7 +166,7 @@ public final class HeldCheck {
         }
     }
 
-    /** The text of the first row. A server that rejects writes is not believed: it may be a replica that lacks the release of the permit. */
+    /** The text of the first row. An answer of a read-only server is refused: a replica may not know of a release yet. */
     private Optional<String> first(String sql, String externalId, Object... ids) {
         return jdbc
                 .query(
@@ -206,9 +206,9 @@ public final class HeldCheck {
     }
 
     /**
-     * A connection that is merely synchronized with a transaction of another resource commits by itself, or is rolled back before the
-     * other commits. A JTA transaction looks the same, but turns auto-commit off: in a pool where it is off anyway, the two cannot be
-     * told apart.
+     * Whether the transaction is on the host's data source. A connection that is merely synchronized with a transaction of another resource
+     * commits by itself, or is rolled back before the other commits. A JTA transaction looks the same, but turns auto-commit off. If the
+     * pool lends connections with auto-commit off, the two cannot be told apart.
      */
     private boolean isOnHostDataSource() {
         if (!(TransactionSynchronizationManager.getResource(hostDataSource) instanceof ConnectionHolder holder)) {
@@ -236,7 +236,7 @@ public final class HeldCheck {
     /**
      * Defers an action until all transactions that checked the grant on this thread have completed.
      *
-     * @return false when there is no such transaction
+     * @return false if there is no such transaction
      */
     public boolean defer(String externalId, Runnable action) {
         List<Check> checks = open.get();
@@ -271,16 +271,17 @@ public final class HeldCheck {
             }
         }
 
-        /** The rollback may undo the lock. */
+        /** Records that the rollback may have undone the lock. */
         @Override
         public void savepointRollback(Object savepoint) {
             mayBeUnlocked = true;
         }
 
         /**
-         * Takes a lock again that may be undone. What is released once is never held again, so it was held in between, too.
+         * Takes again a lock that may have been undone. A grant that is held now was also held in between, since a released one is never
+         * held again.
          *
-         * @throws PermitLostException if it is lost, so that the transaction is rolled back
+         * @throws PermitLostException if the grant is lost, so that the transaction is rolled back
          */
         @Override
         public void beforeCommit(boolean readOnly) {
@@ -289,7 +290,7 @@ public final class HeldCheck {
             }
         }
 
-        /** Leaves what was deferred to another check of the grant, if there is one. */
+        /** Runs the deferred actions, or leaves them to another check of the grant, if there is one. */
         @Override
         public void afterCompletion(int status) {
             synchronized (checks) {

@@ -19,7 +19,7 @@ public final class HeldGrant {
     private volatile boolean forWork;
     private volatile @Nullable Thread worker;
     private volatile boolean outlivesShutdown;
-    /** How many acquires of this JVM have got the grant, less those whose callers left before they received it. */
+    /** The number of acquires of this JVM that got the grant, without those whose callers left before they received it. */
     private final AtomicInteger acquires = new AtomicInteger(1);
 
     private volatile boolean ended;
@@ -35,7 +35,7 @@ public final class HeldGrant {
      */
     private record Term(StoredGrant grant, Deadline deadline, long setAt) {}
 
-    /** The lease that protects the grant from being reclaimed, and the epoch since which the grant is known to be held. */
+    /** The lease that protects the grant, and the epoch since which the grant is known to be held. */
     private record Binding(InstanceLease lease, long epoch) {
 
         boolean holds() {
@@ -49,7 +49,7 @@ public final class HeldGrant {
     }
 
     /**
-     * Replaces the grant by the one that was acquired again, or renewed.
+     * Replaces the grant after a repeated acquire or a renewal.
      *
      * @param asOfNanos this JVM's monotonic clock before the database was asked, so that the deadline is not too late
      */
@@ -57,7 +57,7 @@ public final class HeldGrant {
         term = term(grant, asOfNanos);
     }
 
-    /** Replaces the grant by the one that was read, unless it was set after the database was asked: the read may be older. */
+    /** Replaces the grant by one that was read, unless it was set after the database was asked, so that the read may be older. */
     synchronized void read(StoredGrant grant, long asOfNanos) {
         if (asOfNanos - term.setAt() > 0) {
             term = new Term(grant, deadline(grant, asOfNanos), term.setAt());
@@ -71,20 +71,20 @@ public final class HeldGrant {
         term = new Term(term.grant().extendedBy(Duration.ofNanos(later)), expiry, now);
     }
 
-    /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. It is not known on which thread. */
+    /** Sets whether the grant is held for work of this JVM, for which a shutdown waits. The thread of the work is not known. */
     public void setForWork(boolean forWork) {
         this.forWork = forWork;
         worker = null;
     }
 
-    /** Records that the work under the grant ends before its caller, the current thread, goes on. */
+    /** Records that the current thread runs the work under the grant. */
     public void setWorkOfCurrentThread() {
         worker = Thread.currentThread();
     }
 
     /**
-     * Whether the work cannot end before the shutdown does: the current thread, which runs the shutdown, is in the midst of the work, or
-     * the thread of the work has called {@link Runtime#exit}, which does not return.
+     * Whether the work cannot end before the shutdown: the current thread runs both the work and the shutdown, or the thread of the work
+     * has called {@link Runtime#exit}, which does not return.
      */
     boolean isWorkThatAwaitsShutdown() {
         Thread works = worker;
@@ -103,7 +103,7 @@ public final class HeldGrant {
      * Records how the grant was acquired.
      *
      * @param outlivesShutdown whether a shutdown leaves the grant held until its time to live has passed
-     * @param acquiredAt where it was acquired, where leaks are detected
+     * @param acquiredAt the stack of the acquire, if leaks are detected
      */
     public void acquired(boolean outlivesShutdown, @Nullable Throwable acquiredAt) {
         this.outlivesShutdown = outlivesShutdown;
@@ -115,10 +115,10 @@ public final class HeldGrant {
     }
 
     /**
-     * Binds the grant to the lease of this instance: it counts as held only while the lease is valid, and after the lease has
-     * expired only when it is known that the grant was not reclaimed meanwhile.
+     * Binds the grant to the lease of this instance: it counts as held only while the lease is valid. After the lease has lapsed, it
+     * counts as held once it is confirmed that it was not reclaimed.
      *
-     * @param epoch of the lease before the database confirmed that the grant is held; no effect if it was confirmed in a later one
+     * @param epoch the epoch before the database confirmed that the grant is held; without effect if it was confirmed in a later one
      */
     public synchronized void bindTo(InstanceLease lease, long epoch) {
         if (binding == null || binding.lease() != lease || binding.epoch() < epoch) {
@@ -131,7 +131,7 @@ public final class HeldGrant {
         binding = null;
     }
 
-    /** Whether the lease has been valid since the grant was confirmed, so that it cannot have been reclaimed. */
+    /** Whether the lease has been valid since the grant was confirmed, so that the grant cannot have been reclaimed. */
     boolean isLeaseValid() {
         Binding bound = binding;
         return bound == null || bound.holds();
@@ -143,7 +143,7 @@ public final class HeldGrant {
         return bound == null || bound.epoch() == epoch;
     }
 
-    /** Whether it was acquired for an instance that is now another process. */
+    /** Whether it was acquired under a former id, which now belongs to a copy of this process. */
     boolean isOfFormerId() {
         Binding bound = binding;
         return bound != null && bound.lease().isOfFormerId(bound.epoch());
@@ -163,14 +163,13 @@ public final class HeldGrant {
     }
 
     /**
-     * Claims to tell the end of the grant: its release, or its loss. True for the first caller, since a grant that is lost is
-     * reported once, and one that is released is not reported.
+     * Claims the right to report the end of the grant. True for the first caller: a release or a loss is reported once.
      */
     public boolean claimEnd() {
         return endTold.compareAndSet(false, true);
     }
 
-    /** Leaves the grant to its time to live: neither its expiry nor a possible leak is reported. */
+    /** Lets the grant expire: neither its expiry nor a possible leak is reported. */
     void leave() {
         endTold.set(true);
         acquiredAt = null;
@@ -180,10 +179,10 @@ public final class HeldGrant {
     void repeated() {
         acquires.incrementAndGet();
         endTold.set(false);
-        worker = null; // that of another acquire is not known
+        worker = null; // the thread of another acquire is not known
     }
 
-    /** Records that the caller of an acquire has left before it received the grant. Returns whether all have. */
+    /** Records that the caller of an acquire has left before it received the grant. Returns whether all callers have. */
     public boolean leftByLast() {
         return acquires.decrementAndGet() == 0;
     }
@@ -211,7 +210,7 @@ public final class HeldGrant {
         return !ended && !isReclaimable();
     }
 
-    /** Whether others may have been granted its permits: it has expired, or the lease has. */
+    /** Whether others may have its permits, since it has expired or the lease has. */
     public boolean isReclaimable() {
         return term.deadline().isPassed() || !isLeaseValid();
     }

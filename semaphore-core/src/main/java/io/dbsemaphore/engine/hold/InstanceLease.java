@@ -12,24 +12,23 @@ import org.slf4j.LoggerFactory;
 /**
  * The lease of this instance, which heartbeats renew (Gray and Cheriton, <a
  * href="https://doi.org/10.1145/74850.74870">Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache
- * Consistency</a>, 1989). While it is valid, no other instance reclaims the grants that this instance keeps alive. The instance
- * is registered when the first grant is to be kept alive; no heartbeats are sent while there is none.
+ * Consistency</a>, 1989). While it is valid, no other instance reclaims the grants that this instance keeps alive. The first
+ * such grant registers the instance. While there is none, no heartbeats are sent.
  *
- * <p>The lease lasts for two thirds of the configured timeout. The last third is a grace period in which the other instances
- * wait for a further heartbeat of a suspect instance, so that an outage of the database, after which all heartbeats are overdue,
- * costs no instance its grants.
+ * <p>The lease lasts for two thirds of the configured timeout. The last third is a grace period, in which other instances wait
+ * for another heartbeat of a suspect instance. Otherwise an outage of the database, after which all heartbeats are overdue, would
+ * cost live instances their grants.
  *
- * <p>A heartbeat that was too late begins another epoch: grants may have been reclaimed after the lease had expired. Before the
- * lease counts as valid again, the kept-alive grants are therefore checked ({@link #ensure}, {@link #sendUnlessInProgress}), and
- * each that is still held is bound to the new epoch. One heartbeat is sent at a time.
+ * <p>A heartbeat that was too late begins another epoch: grants may have been reclaimed after the lease had expired. They are
+ * checked before the lease counts as valid again ({@link #ensure}, {@link #sendUnlessInProgress}), and each that is still held is
+ * bound to the new epoch. One heartbeat is sent at a time.
  *
- * <p>A process may be copied while it runs, as by a clone of its virtual machine, and both copies have its id. Each heartbeat writes a
- * random nonce, higher than the one before. The copy that meets a nonce of the other takes another id: the grants of the old one remain
- * those of the other copy.
+ * <p>A running process may be copied, for example with its virtual machine, and both copies have its id. Each heartbeat writes a random
+ * nonce, higher than the one before. The copy that meets a nonce of the other takes a new id, and the grants stay with the other copy.
  */
 public final class InstanceLease {
 
-    /** The pause between two turns of the {@link KeepAlive}. What must not be late is due by so much earlier. */
+    /** The pause between two turns of the {@link KeepAlive}. Renewals and heartbeats are due earlier by this pause. */
     static final Duration PAUSE = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(InstanceLease.class);
@@ -44,7 +43,7 @@ public final class InstanceLease {
     private volatile long id = random(Long.MAX_VALUE);
     /** The first epoch of this id. */
     private volatile long firstEpoch;
-    /** The nonces of the last heartbeat that was answered, and of the last one. */
+    /** The nonce of the last heartbeat that was answered; {@link #sent} is that of the last one. */
     private long answered;
 
     private long sent;
@@ -53,7 +52,7 @@ public final class InstanceLease {
     private volatile boolean registered;
     private volatile boolean deregistered;
 
-    /** Lease expiry, and the epoch: how many times the lease has lapsed. */
+    /** The expiry of the lease, and the epoch: how many times the lease has lapsed. */
     private record Term(Deadline until, long epoch) {}
 
     public InstanceLease(HoldTransactions transactions, String owner, Duration timeout) {
@@ -77,7 +76,7 @@ public final class InstanceLease {
         return new SecureRandom().nextLong(1, bound);
     }
 
-    /** Whether a grant of this epoch was acquired for another id than this instance has now. */
+    /** Whether a grant of this epoch was acquired under a former id of this instance. */
     boolean isOfFormerId(long epoch) {
         return epoch < firstEpoch;
     }
@@ -97,8 +96,8 @@ public final class InstanceLease {
     }
 
     /**
-     * Sends a heartbeat if the lease is not valid, so that a grant can be bound to this instance. A heartbeat that is merely due
-     * is sent by the keep-alive.
+     * Sends a heartbeat if the lease is not valid, so that a grant can be bound to this instance. The keep-alive sends those that
+     * are merely due.
      *
      * @param check checks the grants in this epoch; false if some could not be checked
      * @return the epoch: a grant that is acquired from now on can only be reclaimed in a later one
@@ -136,16 +135,16 @@ public final class InstanceLease {
         });
     }
 
-    /** Has the next heartbeat sent soon, as when it could not check all grants. */
+    /** Makes the next heartbeat due soon, for example because not all grants could be checked. */
     void postpone() {
         nextHeartbeat = Deadline.in(interval.dividedBy(4));
     }
 
     /**
-     * Ends the lease and removes the registration, so that no other instance waits for a heartbeat. Waits for a heartbeat that is
+     * Ends the lease, and removes the registration, so that no other instance waits for a heartbeat. Waits for a heartbeat that is
      * being sent; none is sent afterwards.
      *
-     * @param unbind leaves the grants that are to outlive this instance to their time to live; runs before the removal
+     * @param unbind unbinds the grants that outlive this instance; runs before the removal
      */
     void deregister(Runnable unbind) {
         locked(() -> {
@@ -170,7 +169,7 @@ public final class InstanceLease {
             sent = answered + random(NONCE_STEP);
         }
         boolean alone = heartbeat();
-        if (!alone) { // unless that was the late commit of one whose answer was lost
+        if (!alone) { // perhaps it has met the late commit of its own last heartbeat
             alone = heartbeat();
         }
         if (!alone) {
@@ -178,7 +177,7 @@ public final class InstanceLease {
             return sendIfDue(check);
         }
         answered = sent;
-        // checked after the heartbeat, which may have been too late itself
+        // after the heartbeat, which may have been too late itself
         long epoch = isValid() ? epoch() : epoch() + 1;
         boolean complete = check.test(epoch);
         term = new Term(Deadline.after(asOf, overdueAfter), epoch);

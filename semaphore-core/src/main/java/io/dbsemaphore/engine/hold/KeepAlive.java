@@ -37,25 +37,24 @@ import org.slf4j.LoggerFactory;
  * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired:
  * one thread for all of them.
  *
- * <p>The thread takes a turn every 100 ms, as long as there is a grant or its connection is reserved. A turn asks each grant what is to be
- * done: a renewal at a third of its time to live, or a little earlier, so that many are renewed together; the report of its expiry; the
- * warning that it may have leaked. One transaction renews up to 500 grants: it locks their requests, without those that another
- * transaction has locked, then updates them. A turn also sends a heartbeat if one is due, and then looks for grants that an operator has
- * released by force. While the database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
+ * <p>The thread takes a turn every 100 ms, as long as there is a grant or its connection is reserved. A turn renews the grants that are
+ * due, reports those that have expired, and warns of those that may have leaked. A renewal is due at a third of the time to live, or a
+ * little earlier, so that many grants are renewed together. One transaction renews up to 500 grants: it locks their requests, except those
+ * that another transaction has locked, then updates them. A turn also sends a heartbeat if one is due, and then looks for grants that an
+ * operator has released by force. While the database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
  *
- * <p>The pause between turns makes no renewal and no heartbeat late, since both are due earlier by this pause. A grant with the shortest
- * time to live, 1 s, is renewed before more than 333 ms of it have passed. At the shortest instance timeout, 3 s, a heartbeat follows the
- * one before within 500 ms, and the lease lasts for 2 s. Expiries and possible leaks are reported up to 100 ms late.
+ * <p>The pause between turns delays no renewal and no heartbeat, since both are due earlier by this pause. A grant with the shortest
+ * time to live, 1 s, is renewed within 333 ms. At the shortest instance timeout, 3 s, heartbeats follow one another within 500 ms, and the
+ * lease lasts for 2 s. Expiries and possible leaks are reported up to 100 ms late.
  *
- * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, so that it does not depend
- * on what the application leaves in the pool. It does not wait for row locks of other transactions. Listeners are notified of losses
- * on a thread for listeners, in the order of the losses, each loss once.
+ * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, even if the application uses up
+ * the pool. It does not wait for row locks of other transactions. Another thread notifies listeners of each loss once, in order.
  */
 public final class KeepAlive implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
-    /** How long the connection is kept when no grant is kept alive any more, so that it is not taken for each short work. */
+    /** How long the connection is kept after the last grant, so that not every short work takes it anew. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
     private final Collaborators with;
@@ -66,7 +65,7 @@ public final class KeepAlive implements AutoCloseable {
     private Deadline lingering = Deadline.in(Duration.ZERO);
     private boolean reserved;
 
-    /** For one confirmation of a caller at a time, so that a crowd of callers takes one thread of the database. */
+    /** Allows one confirmation at a time, so that a crowd of callers takes only one thread of the database. */
     private final Semaphore confirming = new Semaphore(1);
 
     private CompletableFuture<?> reports = CompletableFuture.completedFuture(null);
@@ -74,7 +73,7 @@ public final class KeepAlive implements AutoCloseable {
     /**
      * The collaborators of a keep-alive.
      *
-     * @param reporting its threads may be blocked by listeners
+     * @param reporting calls listeners, which may block
      */
     public record Collaborators(
             Sessions connections,
@@ -86,7 +85,7 @@ public final class KeepAlive implements AutoCloseable {
             Duration longestInterval,
             Duration leakThreshold) {}
 
-    /** Creates a keep-alive, which is to be {@linkplain #start started}. */
+    /** Creates a keep-alive, which must be {@linkplain #start started}. */
     public KeepAlive(Collaborators with, DaemonThreads threads) {
         this.with = with;
         this.thread = threads.scheduler("semaphore-keep-alive", with.connections()::onReservedConnection);
@@ -121,9 +120,9 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Goes on as before the acquire whose caller has left without this handle, since another caller has the grant.
+     * Undoes {@link #keep} or {@link #watch} for an acquire whose caller has left without its handle, while another caller has the grant.
      *
-     * @return whether the grant is kept alive. If not, it does not depend on this instance any more
+     * @return whether the grant is kept alive; if not, it no longer depends on this instance
      */
     public boolean leave(GrantHandle left) {
         byRequest.computeIfPresent(left.stored().requestId(), (requestId, kept) -> kept.without(left));
@@ -140,7 +139,7 @@ public final class KeepAlive implements AutoCloseable {
         return known != null && known.isKeptAlive();
     }
 
-    /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
+    /** Watches a grant that is not kept alive, to report its expiry. Without effect if an earlier acquire keeps it alive. */
     public void watch(GrantHandle handle) {
         HeldGrant state = handle.state();
         if (state.grant().ttl() != null) {
@@ -151,7 +150,7 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Stops keeping the grant alive, and watching it. To be called before its release is tried.
+     * Stops keeping the grant alive or watching it. To be called before its release.
      *
      * @return the handle of its user; null if nobody uses it, or it was not scheduled
      */
@@ -167,10 +166,10 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Confirms a grant that was just registered: the lease may have expired during its acquire. If this fails or takes too long, the
+     * Confirms a grant that was just registered, since the lease may have expired during its acquire. If this fails or takes too long, the
      * next heartbeat confirms the grant; until then it does not count as held.
      *
-     * @param until how long to wait for that: a heartbeat may be waiting for the database
+     * @param until how long to wait: a heartbeat may be waiting for the database
      */
     public void confirm(HeldGrant state, Deadline until) {
         if (!state.isLeaseValid() && Uninterruptibles.acquire(confirming, until.remainingNanos())) {
@@ -188,25 +187,25 @@ public final class KeepAlive implements AutoCloseable {
         if (!state.isLeaseValid()) {
             long unused = prepare();
         }
-        if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
+        if (!state.isLeaseValid()) { // another heartbeat renewed the lease without checking this grant
             with.lease().checkNow(this::confirmGrants);
         }
     }
 
     /**
-     * Runs a task on the thread of the keep-alive, with its connection. The task must be short, and wait for no lock of another
-     * transaction. Ignored when closed.
+     * Runs a task on the thread of the keep-alive, with its connection. The task must be short, and must not wait for locks of other
+     * transactions. Ignored after the end.
      *
      * @param what the task, for the log if it fails
      */
     public void execute(String what, Runnable task) {
         thread.execute(() -> {
             attempt(what, task);
-            attempt("connection", this::keepOrReturnConnection); // there may be no further turn
+            attempt("connection", this::keepOrReturnConnection); // here, since no turn may follow
         });
     }
 
-    /** Deregisters this instance. Grants that outlive it are bound to no instance from then on. */
+    /** Deregisters this instance, and unbinds grants that outlive it. */
     public void deregister() {
         List<ScheduledRenewal> outliving = keptAlive(grant -> grant.state.outlivesShutdown());
         with.lease().deregister(() -> {
@@ -219,8 +218,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Ends a grant that was found to be lost, also for the handles of another acquire in this JVM, and stops keeping it alive. Reports the
-     * loss if this JVM held the grant.
+     * Ends a grant that was found to be lost, for all handles in this JVM, and stops keeping it alive. Reports the loss if this JVM held
+     * the grant.
      */
     public void lose(GrantHandle found) {
         Optional<HeldGrant> own = with.held().find(found.stored());
@@ -232,7 +231,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Reports a grant that its release has found gone, unless another process had released it in time. */
+    /** Reports the loss of a grant that its release did not find, unless another process had released it in time. */
     public void reportGone(GrantHandle lost) {
         long requestId = lost.stored().requestId();
         HoldTransactions.Ended ended = with.renewals().findEnded(List.of(lost.stored()));
@@ -241,7 +240,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Ends the thread when its turn has ended. */
+    /** Ends the thread after its current turn. */
     @Override
     public void close() {
         thread.shutdown();
@@ -259,7 +258,7 @@ public final class KeepAlive implements AutoCloseable {
         return byRequest.values().stream().anyMatch(ScheduledRenewal::isKeptAlive);
     }
 
-    /** Has the thread take turns. To be called after a grant was added: the first turn takes the connection at once. */
+    /** Makes the thread take turns, if it does not. The first turn begins at once, and takes the connection. */
     private void beginTurns() {
         if (turning.compareAndSet(false, true)) {
             scheduleTurn(Duration.ZERO);
@@ -280,7 +279,7 @@ public final class KeepAlive implements AutoCloseable {
             return;
         }
         turning.set(false);
-        if (!byRequest.isEmpty()) { // added meanwhile
+        if (!byRequest.isEmpty()) { // a grant was added meanwhile
             beginTurns();
         }
     }
@@ -293,7 +292,7 @@ public final class KeepAlive implements AutoCloseable {
         with.connections().keepReserved(reserved);
     }
 
-    /** The failure of one task must prevent neither the others nor the next turn. */
+    /** Runs a task, whose failure must prevent neither the other tasks nor the next turn. */
     private void attempt(String what, Runnable task) {
         try {
             task.run();
@@ -331,7 +330,7 @@ public final class KeepAlive implements AutoCloseable {
      */
     private boolean confirmGrants(long epoch) {
         keptAlive(grant -> grant.state.isOfFormerId()).forEach(grant -> {
-            grant.state.released(); // a release by its handle would be that of the other process
+            grant.state.released(); // it belongs to the other process, whose grant its handle must not release
             end(grant, false);
         });
         return confirm(epoch, grant -> !grant.state.isBoundSince(epoch));
@@ -347,7 +346,7 @@ public final class KeepAlive implements AutoCloseable {
         return unconfirmed.isEmpty();
     }
 
-    /** Each grant that is kept alive and due is renewed or ended, or postponed if that fails. */
+    /** Renews or ends each grant that is kept alive and due, or postpones it if that fails. */
     private void renewDue() {
         Map<Long, ScheduledRenewal> due = due(true);
         due.values().removeIf(grant -> {
@@ -366,7 +365,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Grants that are due by their requests. Reports those that have been held for too long. */
+    /** The grants that are due, by request. Warns of those that have been held for too long. */
     private Map<Long, ScheduledRenewal> due(boolean keptAlive) {
         Map<Long, ScheduledRenewal> due = new TreeMap<>();
         long now = System.nanoTime();
@@ -392,8 +391,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Ends the grants that are only watched and have expired. Another process may have renewed or released them, by their external ids: if
-     * the database cannot tell, they are postponed.
+     * Ends the watched grants that have expired. Another process may have renewed or released them by their external ids, so the database
+     * is asked first. If that fails, they are postponed.
      */
     private void settleExpired() {
         Map<Long, ScheduledRenewal> expired = due(false);
@@ -419,10 +418,10 @@ public final class KeepAlive implements AutoCloseable {
             if (renewed != null) {
                 grant.state.extend(Deadline.after(asOf, renewed));
             } else if (!ended.releasedInTime().contains(requestId)) {
-                if (grant.state.deadline().isPassed()) { // not acquired again meanwhile
+                if (grant.state.deadline().isPassed()) { // otherwise it was acquired again meanwhile
                     end(grant, true);
                 }
-            } else if (byRequest.remove(requestId, grant)) { // its end is nothing to report
+            } else if (byRequest.remove(requestId, grant)) { // released in time: nothing to report
                 boolean unused = grant.state.claimEnd();
                 with.held().end(grant.state);
             }
@@ -430,8 +429,7 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Renews grants, and removes them from the map, except those that another transaction has locked. A renewal never reaches
-     * beyond the maximum hold.
+     * Renews grants, at most up to their maximum hold, and removes them from the map, except those that another transaction has locked.
      */
     private void renew(Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
@@ -444,8 +442,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Settles grants of which the database was asked: removes them from the map, except those that another transaction has
-     * locked, and ends the lost ones.
+     * Settles grants by an answer of the database: removes them from the map, except those that another transaction has locked, and
+     * ends the lost ones.
      *
      * @param confirmed receives the held grants
      */
@@ -456,8 +454,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Reports a grant that was lost or has expired, unless it was released or that was reported before. The state of one that has expired
-     * is not ended: it is held again if an acquire with its external id is repeated before others reclaim it.
+     * Reports a grant that was lost or has expired, unless it was released or reported before. An expired grant stays usable: repeating the
+     * acquire with the same external id revives it, unless somebody has reclaimed its permits.
      */
     private synchronized void end(ScheduledRenewal grant, boolean expired) {
         if (!byRequest.remove(grant.requestId(), grant)) {
@@ -467,7 +465,7 @@ public final class KeepAlive implements AutoCloseable {
         if (!expired) {
             with.held().end(grant.state);
         }
-        GrantHandle user = grant.handle(); // after the end: a use that begins later finds that the grant is lost
+        GrantHandle user = grant.handle(); // after the end, since a use that begins later finds that the grant is lost
         if (untold && user != null) {
             reports = reports.handleAsync(
                     (unused, failure) -> {
@@ -481,7 +479,7 @@ public final class KeepAlive implements AutoCloseable {
     /**
      * Reports a loss on the calling thread.
      *
-     * @param scheduled null if it was not scheduled
+     * @param scheduled null if the keep-alive did not know it
      * @param expired whether it is known to have expired
      */
     private void report(GrantHandle lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
@@ -513,10 +511,10 @@ public final class KeepAlive implements AutoCloseable {
         with.listeners().tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
     }
 
-    /** A grant that is kept alive, or whose expiry is watched, and the time of its next action. Changed by the thread of the keep-alive. */
+    /** A grant that is kept alive or watched, and the time of its next action. Changed by the thread of the keep-alive. */
     private final class ScheduledRenewal {
 
-        /** An interval is divided into so many parts; grants that are due within the same part share a statement. */
+        /** An interval is divided into this many parts. Grants that are due within the same part share a statement. */
         private static final int PARTS = 10;
 
         private static final Duration MAX_RETRY = Duration.ofSeconds(1);
@@ -533,15 +531,15 @@ public final class KeepAlive implements AutoCloseable {
         private Deadline leak;
         private volatile boolean leaked;
 
-        /** When it is to be renewed or reported, as computed for its deadline when it was looked at last. */
+        /** When it has to be renewed or reported, computed from the deadline in {@link #lookedAt}. */
         private Deadline due = Deadline.NEVER;
 
         private @Nullable Deadline lookedAt;
 
-        /** That of the acquire before, of the same grant. */
+        /** The one of an earlier acquire of the same grant. */
         private @Nullable ScheduledRenewal replaced;
 
-        /** @param maxHold until when it is renewed; null if it is not */
+        /** @param maxHold until when it is renewed; null if it is only watched */
         ScheduledRenewal(
                 HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, @Nullable Deadline maxHold) {
             this.state = state;
@@ -550,7 +548,7 @@ public final class KeepAlive implements AutoCloseable {
             this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(with.leakThreshold());
         }
 
-        /** This one, until its caller leaves, if it is of the same grant as the one that is only watched. */
+        /** Returns the one to use when a watched one is added: this one, if it is of the same grant, otherwise the other. */
         ScheduledRenewal orElse(ScheduledRenewal watched) {
             if (watched.state != state) {
                 return watched;
@@ -563,7 +561,7 @@ public final class KeepAlive implements AutoCloseable {
 
         ScheduledRenewal replacing(@Nullable ScheduledRenewal known) {
             if (known != null && known.state == state) {
-                known.replaced = null; // one is enough: a caller rarely leaves without its grant
+                known.replaced = null; // one is enough, since a caller rarely leaves without its grant
                 replaced = known;
             }
             return this;
@@ -586,41 +584,41 @@ public final class KeepAlive implements AutoCloseable {
             return maxHold != null;
         }
 
-        /** Whether there is something to do. Cheap, since each turn asks every grant. */
+        /** Whether something has to be done. Cheap, since each turn asks every grant. */
         boolean isDue(long nowNanos) {
             Deadline lost = state.deadline();
-            if (!lost.equals(lookedAt)) { // a new grant, or one that was renewed, by whichever caller
+            if (!lost.equals(lookedAt)) { // new, or renewed since
                 lookedAt = lost;
                 due = maxHold == null ? lost.plus(EXPIRED_THERE) : isLastTerm() ? lost : renewal(lost);
             }
             return due.remainingNanos(nowNanos) <= 0 || leak.remainingNanos(nowNanos) <= 0;
         }
 
-        /** Whether it has expired according to this JVM's clock, and, if it is not kept alive, according to that of the database. */
+        /** Whether it has expired by this JVM's clock, and if it is only watched, also by the database's. */
         boolean isExpired() {
             return (maxHold == null ? due : state.deadline()).isPassed();
         }
 
-        /** Whether it is to be renewed now; if not, it was due for another reason. */
+        /** Whether it has to be renewed now. */
         boolean isToBeRenewed() {
             return maxHold != null && !isLastTerm() && due.isPassed();
         }
 
-        /** Whether it ends at the end of its maximum hold, or has been renewed by its holder beyond that. */
+        /** Whether it expires at the end of its maximum hold, or its holder has renewed it beyond that. */
         boolean isLastTerm() {
             return maxHold != null
                     && !maxHold.never()
                     && state.deadline().plus(EXACT).compareTo(maxHold) >= 0;
         }
 
-        /** When a renewal at this time ends: after the time to live, at the latest at the end of the maximum hold. */
+        /** The expiry after a renewal at this time: after the time to live, at the latest at the end of the maximum hold. */
         Deadline renewedUntil(long asOfNanos) {
             Duration ttl = state.grant().ttl();
             Deadline whole = ttl == null ? Deadline.NEVER : Deadline.after(asOfNanos, ttl);
             return maxHold == null ? whole : whole.orEarlier(maxHold);
         }
 
-        /** Whether the grant has been held for so long that its holder may have forgotten it. True once. */
+        /** Whether the grant may have leaked, since it has been held for too long. True only once. */
         boolean leaksNow() {
             if (!leak.isPassed()) {
                 return false;
@@ -639,7 +637,7 @@ public final class KeepAlive implements AutoCloseable {
             }
         }
 
-        /** A third of the time to live after it began, less the pause until the next turn, which would be too late. */
+        /** When a renewal is due: after a third of the time to live, less the pause between turns. */
         private Deadline renewal(Deadline lost) {
             Duration ttl = state.grant().ttl();
             if (ttl == null) {

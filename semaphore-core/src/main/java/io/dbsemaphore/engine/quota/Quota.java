@@ -16,35 +16,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
  *
- * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held: by its acquire, or by a
- * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for 8 R, and at once when others want it. A thread
- * looks for an idle chunk where it left one, so that rarely used chunks go back.
+ * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held, by its acquire or by a
+ * {@linkplain Chunk#confirm confirmation}. A chunk is returned to the database after 8 R without use, and at once if others want it. A
+ * thread looks first for the idle chunk that it left itself, so that rarely used chunks go back.
  */
 public final class Quota {
 
-    /** The number of tokens that are reserved for the first grant; later ones depend on how many were used. */
+    /** The number of tokens that are reserved for the first grant. For later grants it depends on how many were used. */
     private static final int FIRST_TOKENS = 1 << 12;
 
     /**
-     * How many times as many tokens are reserved after a grant that has used all of its own: otherwise many semaphores need grants for
-     * minutes.
+     * By how much the number of tokens is multiplied after a grant that has used all of its own. With a smaller factor many semaphores
+     * would need new grants for minutes.
      */
     private static final int MORE_TOKENS = 16;
 
     private static final int MIN_TOKENS = 1 << 6;
     private static final int MAX_TOKENS = 1 << 20;
 
-    /** How long after its grant a use of a chunk may begin: its keep-alive ends that much later than the maximum hold of one use. */
+    /** How long after its grant a use of a chunk may begin. Its keep-alive lasts for this time plus the maximum hold of one use. */
     private static final Duration LIFE = Duration.ofHours(1);
 
     private static final long FORGET_AFTER = Duration.ofSeconds(10).toNanos();
 
-    /** The database is asked about a chunk when this part of R has passed. */
+    /** The database is asked about a chunk after R divided by this. */
     private static final int CONFIRM_PARTS = 3;
 
     /**
-     * After how many R without use a chunk goes back that nobody else wants. With many semaphores each is used less often, most rarely at
-     * first, when every use needs a transaction: see decision 0061.
+     * After how many R without use a chunk goes back that nobody else wants. The more semaphores there are, the less often each is used,
+     * most rarely at first, when every use needs a transaction: see decision 0061.
      */
     private static final int UNUSED = 8;
 
@@ -55,7 +55,7 @@ public final class Quota {
 
     /**
      * A part of a quota: the permits of one acquire and a range of fencing tokens, for one use after the other. Belongs to one thread at
-     * a time: to its user, or to the thread that has taken it out of the idle chunks.
+     * a time: its user, or the thread that has taken it out of the idle chunks.
      */
     public static final class Chunk {
 
@@ -71,7 +71,7 @@ public final class Quota {
         private volatile @Nullable GrantHandle user;
 
         /**
-         * Creates it for its first use.
+         * Creates a chunk for its first use.
          *
          * @param tokens the number of tokens that were reserved for it
          * @param grantedAt this JVM's monotonic clock before the database was asked
@@ -124,7 +124,7 @@ public final class Quota {
             return nowNanos - usedAt;
         }
 
-        /** How many uses have begun, which is the number of the next one; the first one is 0. */
+        /** The number of uses that have begun, which is also the index of the next one. */
         int uses() {
             return uses;
         }
@@ -169,7 +169,7 @@ public final class Quota {
     private volatile long markedUntil = changedAt;
 
     /**
-     * Creates it without chunks.
+     * Creates a quota without chunks.
      *
      * @param fair whether the instances tell one another who waits for the semaphore
      */
@@ -181,8 +181,8 @@ public final class Quota {
     }
 
     /**
-     * How long after its grant a use of a chunk may begin, however often it is confirmed. Without fairness no instance knows who waits
-     * elsewhere, and a busy one would keep the chunk for ever.
+     * How long after its grant a use of a chunk may begin, however often it is confirmed. Without fairness no instance knows of callers that
+     * wait elsewhere, and a busy one would keep the chunk for ever.
      */
     public Duration lifeOf(ReuseTerms terms) {
         return !fair ? reuse : terms.maxHold().compareTo(LIFE) < 0 ? terms.maxHold() : LIFE;
@@ -226,8 +226,8 @@ public final class Quota {
     }
 
     /**
-     * Records that idle chunks are going back. To be called before they are removed: a thread that finds none then sees that they
-     * are being returned.
+     * Records that idle chunks are going back. To be called before they are removed, so that a thread that finds none sees that they are
+     * being returned.
      */
     public synchronized void addReturn(CompletableFuture<?> returned) {
         returns = CompletableFuture.allOf(
@@ -239,12 +239,12 @@ public final class Quota {
         return returns;
     }
 
-    /** Whether idle chunks are going back, or have done so since then: the database may have counted them as held meanwhile. */
+    /** Whether idle chunks are going back, or have gone back since then, so that the database may have counted them as held. */
     public boolean hasReturnsSince(long nanos) {
         return !returns().isDone() || returnedAt - nanos > 0;
     }
 
-    /** Counts a chunk that goes back, and adapts the number of tokens to how many it used. */
+    /** Counts a chunk that goes back, and adapts the number of tokens to its uses. */
     public synchronized void gone(Chunk chunk) {
         if (chunk.uses >= chunk.tokens) {
             tokens = Math.min(MAX_TOKENS, tokens * MORE_TOKENS);
@@ -260,7 +260,7 @@ public final class Quota {
         return tokens;
     }
 
-    /** Whether an idle chunk is to go back now. */
+    /** Whether an idle chunk has to go back now. */
     public boolean isDue(Chunk chunk, long nowNanos) {
         return isWantedElsewhere(nowNanos)
                 || chunk.unusedFor(nowNanos) >= UNUSED * reuseNanos
@@ -268,23 +268,23 @@ public final class Quota {
                 || !chunk.isConfirmable(nowNanos);
     }
 
-    /** Whether the database is asked about the chunk when it is asked about others. */
+    /** Whether the database may be asked about the chunk, together with others. */
     public boolean isConfirmable(Chunk chunk, long nowNanos) {
         return fair
                 && chunk.isConfirmable(nowNanos)
                 && chunk.unusedFor(nowNanos) < (chunk.user() == null ? UNUSED : LONG_USE) * reuseNanos;
     }
 
-    /** Whether the database is to be asked about the chunk now. */
+    /** Whether the database has to be asked about the chunk now. */
     public boolean isToBeConfirmed(Chunk chunk, long nowNanos) {
         return chunk.unconfirmedFor(nowNanos) >= reuseNanos / CONFIRM_PARTS;
     }
 
     /**
-     * Records what a transaction has read.
+     * Records the result of a transaction.
      *
      * @param awaited whether callers of other instances wait
-     * @param over whether more permits are held than the capacity, which was lowered
+     * @param over whether a lowered capacity is exceeded
      */
     public void observe(boolean awaited, boolean over) {
         awaitedElsewhere = awaited;
@@ -292,8 +292,8 @@ public final class Quota {
     }
 
     /**
-     * Records that callers of other instances were refused. For R, no chunk is kept idle; for another R, chunks are kept
-     * again, so that instances that want more than there is do not end each other's reuse altogether.
+     * Records that callers of other instances were refused. For R, no chunk is kept idle. For another R, chunks are kept even if more
+     * callers are refused: instances that together want more than the capacity must not end each other's reuse.
      */
     public void refusedElsewhere(long nowNanos) {
         if (nowNanos - wantedUntil >= reuseNanos) {
@@ -310,7 +310,7 @@ public final class Quota {
         refusedHere = true;
     }
 
-    /** How long the mark of a refused caller of this instance is valid for the others; null if none is to be made now. */
+    /** How long a mark that callers of this instance were refused is valid; null if none has to be made now. */
     public @Nullable Duration mark(long nowNanos) {
         if (!refusedHere || markedUntil - nowNanos > 0) {
             return null;
@@ -321,7 +321,7 @@ public final class Quota {
         return validFor;
     }
 
-    /** Whether there has been no chunk for a long time, so that the quota may be forgotten. */
+    /** Whether there was no chunk for a long time, so that the quota can be forgotten. */
     public synchronized boolean isForgotten(long nowNanos) {
         return chunks.isEmpty() && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
     }

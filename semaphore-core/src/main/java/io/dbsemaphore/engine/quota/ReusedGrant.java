@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The handle of one use of a {@link Chunk}. It ends with that use, so that a late call never affects the next one.
  *
- * <p>It has the external id of the request and the number of the use, such as {@code …#7}, which only this JVM knows. No use has the
- * id of the request, by which other instances would act on the next use, too.
+ * <p>Its external id is that of the request and the number of the use, such as {@code …#7}, which only this JVM knows. With the id of the
+ * request, other instances could act on a later use.
  */
 public final class ReusedGrant extends GrantHandle {
 
@@ -22,9 +22,9 @@ public final class ReusedGrant extends GrantHandle {
     private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
 
     public enum State {
-        /** Only this JVM knows of the use: when it ends, another use may follow without a transaction. */
+        /** Only this JVM knows of the use: after its end, another may follow without a transaction. */
         HELD,
-        /** The caller has checked or renewed the grant: the end of the use must be written to the database. */
+        /** The caller has checked or renewed the grant, so that the end of the use must be written to the database. */
         BOUND,
         ENDED,
         /** The use has ended, and the grant is released with it. */
@@ -37,7 +37,7 @@ public final class ReusedGrant extends GrantHandle {
         this.chunk = chunk;
         this.since = System.nanoTime();
         this.use = chunk.uses();
-        chunk.beginUse(this, since); // last: from now on other threads see this handle, and its number
+        chunk.beginUse(this, since); // last: it publishes this handle and its number to other threads
     }
 
     /** The external id of the request, without the number of the use. */
@@ -46,7 +46,7 @@ public final class ReusedGrant extends GrantHandle {
         return end < 0 ? externalId : externalId.substring(0, end);
     }
 
-    /** Ends the use, and returns the state before. */
+    /** Ends the use, and returns the previous state. */
     public State end() {
         State before = state.getAndUpdate(each -> each == State.HELD || each == State.BOUND ? State.ENDED : each);
         if (before == State.HELD || before == State.BOUND) {
@@ -60,7 +60,7 @@ public final class ReusedGrant extends GrantHandle {
         state.set(State.ENDED_WITH_GRANT);
     }
 
-    /** Ensures that no other use follows this one before its end is in the database. False if it has ended. */
+    /** Ensures that no other use follows before the end of this one is in the database. False if it has ended. */
     public boolean bind() {
         return state.compareAndSet(State.HELD, State.BOUND) || state.get() == State.BOUND;
     }

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bag of elements that threads add and take. Each thread begins at another slot, so that threads that acquire and release at the same
- * time seldom write to the same one; a queue takes the elements that do not fit. Lock-free.
+ * A lock-free bag of elements. Each thread begins at another slot, so that concurrent threads seldom write to the same one. A queue takes
+ * the elements that do not fit.
  */
 final class Slots<T> {
 
@@ -34,7 +34,7 @@ final class Slots<T> {
         others.add(item);
     }
 
-    /** Removes one that matches; null if there is none. */
+    /** Removes an element that matches; null if there is none. */
     @SuppressWarnings("ModifyCollectionInEnhancedForLoop") // this kind of queue may change meanwhile
     @Nullable T poll(Predicate<T> filter) {
         int first = firstSlot();

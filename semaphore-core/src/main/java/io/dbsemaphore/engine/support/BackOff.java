@@ -5,13 +5,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The pauses between attempts: longer after each attempt, up to a maximum, with jitter, so that those who failed together do not
- * try again together.
+ * The pauses between attempts: longer after each attempt, up to a maximum. The jitter keeps attempts that failed together from being
+ * repeated together.
  *
  * @param first the pause after the first attempt
- * @param factor by which each pause is multiplied
+ * @param factor the factor between two pauses
  * @param max the longest pause, before the jitter
- * @param jitter the fraction of a pause by which it is longer or shorter at most; 0 for none, 1 for full jitter
+ * @param jitter by which fraction a pause may be longer or shorter; 0 for none, 1 for full jitter
  */
 public record BackOff(Duration first, double factor, Duration max, double jitter) {
 

@@ -21,8 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Retries releases that have failed, and undoes acquires of unknown outcome, until that succeeds or the time to live has passed. The
- * scheduler waits for the time of the next attempt; the attempt itself uses threads that may wait for the database. An attempt for which
- * there is no thread is one that has failed.
+ * scheduler waits between the attempts, and other threads make them. An attempt for which there is no thread counts as failed.
  */
 public final class BackgroundReleaser implements AutoCloseable {
 
@@ -40,7 +39,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     /**
      * Creates a releaser.
      *
-     * @param database its threads use the database
+     * @param database makes the attempts, which use the database
      */
     public BackgroundReleaser(UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database) {
         this.undoing = undoing;
@@ -52,16 +51,16 @@ public final class BackgroundReleaser implements AutoCloseable {
      * Runs a release, until it succeeds or the deadline has passed.
      *
      * @param release may continue on another thread
-     * @return false if it cannot be run, since this is closed
+     * @return false if this releaser is closed
      */
     public boolean release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
         return submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
     }
 
     /**
-     * Undoes an acquire of unknown outcome, until that succeeds or its time to live would have passed.
+     * Undoes an acquire of unknown outcome, until that succeeds or its time to live has passed.
      *
-     * @return completed at the end, with whether it has succeeded
+     * @return a future of whether it has succeeded
      */
     public CompletableFuture<Boolean> undo(AcquireState acquire) {
         return undo(acquire, false);
@@ -84,7 +83,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         return task.done;
     }
 
-    /** Waits, for a bounded time, for the attempts that are due. */
+    /** Waits for the attempts that are due, for a limited time. */
     @Override
     public void close() {
         closed = true;
@@ -101,7 +100,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
     }
 
-    /** Ends all that is retried, as when the tables are gone. Returns how much that was. */
+    /** Ends all retries, for example because the tables are gone. Returns their number. */
     public int abandon() {
         List<Task> abandoned = List.copyOf(open);
         abandoned.forEach(task -> end(task, false));

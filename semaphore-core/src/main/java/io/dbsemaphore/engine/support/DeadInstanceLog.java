@@ -13,7 +13,7 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs the crash of an instance: one warning for all requests that were reclaimed from it at once. */
+/** Logs the crash of an instance: one warning for all requests that were reclaimed from it together. */
 public final class DeadInstanceLog {
 
     private static final Logger log = LoggerFactory.getLogger(DeadInstanceLog.class);

@@ -7,7 +7,7 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
 
     public static final Deadline NEVER = new Deadline(0, true);
 
-    /** A longer duration does not fit into the nanoseconds of the clock, and counts as indefinite. */
+    /** A longer duration counts as indefinite, since the clock's nanoseconds would overflow. */
     private static final Duration MAX = Duration.ofDays(36_500);
 
     public static Deadline after(long fromNanos, Duration duration) {
@@ -34,7 +34,7 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
         return never ? this : after(nanos, more);
     }
 
-    /** The last multiple of a step that is not later. */
+    /** Rounds this deadline down to a multiple of a step. */
     public Deadline roundedDown(Duration step) {
         return never ? this : new Deadline(nanos - Math.floorMod(nanos, step.toNanos()), false);
     }

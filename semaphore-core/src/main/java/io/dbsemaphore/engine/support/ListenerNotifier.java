@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies all listeners. A listener that throws affects neither the other listeners nor the acquire or release. Events that occur
- * before the listeners are known are kept, and told later.
+ * Notifies all listeners. An exception of one affects neither the other listeners nor the acquire or release. Events that occur
+ * before the listeners are known are kept, and delivered later.
  */
 public final class ListenerNotifier {
 
@@ -26,8 +26,8 @@ public final class ListenerNotifier {
     /**
      * Creates a notifier.
      *
-     * @param listeners supplies the listeners for each event, since a listener may itself depend on the engine; null while they
-     *     are not known
+     * @param listeners supplies the listeners, for each event anew, since a listener may depend on the engine; null while they are
+     *     not known
      */
     public ListenerNotifier(Supplier<@Nullable List<SemaphoreListener>> listeners) {
         this.listeners = listeners;
@@ -62,7 +62,7 @@ public final class ListenerNotifier {
         for (SemaphoreListener listener : listeners) {
             try {
                 event.accept(listener);
-            } catch (Throwable failure) { // an acquire that threw here would not release its permits
+            } catch (Throwable failure) { // thrown, it would hide the grant from the caller
                 log.warn("The semaphore listener {} threw an exception, which is ignored", listener, failure);
             }
         }

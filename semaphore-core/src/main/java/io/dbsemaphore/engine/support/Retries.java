@@ -9,12 +9,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retries a whole transaction, commit included, after a conflict with another one or a lost connection. The pauses are short and have jitter, so that
- * transactions that failed together do not conflict again. Interrupts are ignored, and the thread's interrupt flag is kept.
+ * Retries a whole transaction, commit included, after a conflict with another one or a lost connection. The short pauses have jitter, so
+ * that transactions that failed together do not conflict again. Interrupts are ignored, and the thread's interrupt flag is kept.
  */
 public final class Retries {
 
-    /** Connections may break faster than attempts are spread. */
+    /** How long a transaction is repeated after lost connections, which may break one after the other. */
     private static final long BROKEN_CONNECTIONS = Duration.ofSeconds(5).toNanos();
 
     private final int maxAttempts;
@@ -24,8 +24,8 @@ public final class Retries {
     /**
      * Creates retries with these limits.
      *
-     * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked, and to repeat a
-     *     transaction that the server rolls back in favor of others
+     * @param lockWait the maximum time, over all attempts, to wait for locked rows, and to repeat a transaction that the server rolls
+     *     back in favor of others
      */
     public Retries(int maxAttempts, Duration lockWait, ListenerNotifier listeners) {
         this.maxAttempts = maxAttempts;
@@ -34,8 +34,7 @@ public final class Retries {
     }
 
     /**
-     * Runs the transaction, and throws the exception of the last attempt; for a commit of unknown outcome, that of the
-     * connection.
+     * Runs the transaction. Throws the exception of the last attempt; for a commit of unknown outcome, the one of the connection.
      */
     public <T extends @Nullable Object> T call(Supplier<T> transaction) {
         long startedAt = System.nanoTime();
@@ -52,7 +51,7 @@ public final class Retries {
         }
     }
 
-    /** Attempts that waited for a lock are limited by their time. */
+    /** Whether to try again. After waits for locks the time is limited, not the number of attempts. */
     private boolean isWorthAnotherAttempt(RuntimeException failure, int made, long elapsed) {
         return SqlErrors.isLockWait(failure)
                 ? elapsed < lockWait.toNanos()
@@ -60,14 +59,13 @@ public final class Retries {
     }
 
     /**
-     * Whether there is another attempt of a transaction that failed. It is repeated for a time if the server has rolled it back in
-     * favor of another one, since servers that certify writes do so again and again, or if its connection broke. After other
-     * conflicts the number of attempts is limited.
+     * Whether a failed transaction is tried again. If its connection broke, or the server rolled it back in favor of another one, the
+     * time is limited: servers that certify writes do that again and again. After other conflicts the number of attempts is limited.
      *
      * @param made the number of attempts made
      * @param max the maximum number of attempts after other conflicts; 1 for no repetition at all
      * @param elapsedNanos the time since the first attempt began
-     * @param conflicts how long a transaction is repeated that the server rolls back in favor of others
+     * @param conflicts the time limit for transactions that the server rolls back in favor of others
      */
     public static boolean remain(Throwable failure, int made, int max, long elapsedNanos, Duration conflicts) {
         return TransactionFailures.isWorthRepeating(failure)
