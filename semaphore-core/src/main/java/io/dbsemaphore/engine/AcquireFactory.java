@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Creates the {@link Acquire} of a request, with the configured defaults, and checks the request against the bounds. */
+/** Creates the {@link Acquire} for a request: checks the request against the configured limits, and applies the defaults. */
 final class AcquireFactory {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireFactory.class);
@@ -35,11 +35,11 @@ final class AcquireFactory {
 
     AcquireFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
-        this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once, since it may look up the name of the host
+        this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once: it may look up the name of the host
         this.lease = lease;
     }
 
-    /** The request, with the longest wait time that is configured for its semaphores if it sets none. */
+    /** Adds the longest wait time that is configured for the semaphores of a request, if it sets none. */
     AcquireRequest withDefaults(AcquireRequest request) {
         if (request.waitTime().isPresent()) {
             return request;
@@ -56,10 +56,9 @@ final class AcquireFactory {
     /**
      * Begins an acquire.
      *
-     * @param forWork whether this JVM is about to do work under the grant, for which it is kept alive by default
-     * @throws IllegalArgumentException when the request exceeds a bound
-     * @throws IllegalTransactionStateException when called within an open transaction, if that
-     *     is refused
+     * @param forWork whether this JVM is about to do work under the grant, which is then kept alive by default
+     * @throws IllegalArgumentException if the request exceeds a limit
+     * @throws IllegalTransactionStateException within an open transaction, if that is refused
      */
     Acquire begin(AcquireRequest request, boolean forWork) {
         boolean keptAlive = request.keepAlive().orElse(forWork) && !request.isWithoutTtl();
@@ -96,9 +95,9 @@ final class AcquireFactory {
     }
 
     /**
-     * Checks, before the database is accessed, whether an acquire is made within an open transaction of the application.
+     * Checks, without the database, whether an acquire is made within an open transaction of the application.
      *
-     * @throws IllegalTransactionStateException when such acquires are refused
+     * @throws IllegalTransactionStateException if such acquires are refused
      */
     void checkHostTransaction(AcquireRequest request) {
         HostTransaction choice = settings.get(SemaphoreSettings.HOST_TRANSACTION);
@@ -125,7 +124,7 @@ final class AcquireFactory {
         }
     }
 
-    /** The terms that a permit of this JVM must match for the request to reuse it; empty if the request cannot reuse permits. */
+    /** The terms that a permit of this JVM must match to be reused for the request; empty if none can be. */
     Optional<ReuseTerms> reuseTerms(AcquireRequest request, boolean keptAlive) {
         if (!keptAlive
                 || request.permits().size() != 1
@@ -146,8 +145,8 @@ final class AcquireFactory {
     }
 
     /**
-     * The maximum time for which the grant of this request is kept alive; if it sets none, the shortest that is configured. It is limited
-     * to what the database can store and the monotonic clock can count.
+     * The maximum hold of this request; if it sets none, the shortest that is configured for its semaphores. It is limited so that the
+     * database can store the expiry, and the monotonic clock can count it.
      */
     Duration maxHold(AcquireRequest request) {
         PerSemaphore<Duration> maxHolds = settings.get(SemaphoreSettings.MAX_HOLD);
@@ -157,7 +156,7 @@ final class AcquireFactory {
         return Collections.min(List.of(LONGEST_HOLD, maxHold));
     }
 
-    /** Checks a time to live against the bounds. */
+    /** Checks a time to live against the limits. */
     Duration checkTtl(Duration ttl) {
         if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0 || ttl.compareTo(settings.get(SemaphoreSettings.MAX_TTL)) > 0) {
             throw new IllegalArgumentException("The TTL must be between %s and %s (semaphore.max-ttl): %s"
@@ -166,7 +165,7 @@ final class AcquireFactory {
         return ttl;
     }
 
-    /** No grant that is kept alive outlasts its maximum hold. */
+    /** Limits the time to live of a grant that is kept alive to its maximum hold. */
     private static @Nullable Duration shorter(@Nullable Duration ttl, Duration maxHold) {
         return ttl == null || ttl.compareTo(maxHold) <= 0 ? ttl : maxHold;
     }

@@ -33,17 +33,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires permits, for a calling thread that waits for the result, or without a thread that waits: submits the acquire, makes missing
- * semaphores of a pattern, and makes the caller's result from the decision of the database.
+ * Acquires permits, with or without a thread that waits: submits the acquire, creates missing semaphores of a pattern, and makes the
+ * caller's result from the decision of the database.
  *
- * <p>An acquire that fails holds nothing. The outcome of a commit without an answer is determined by the next attempt, which waits for the
- * locks of the lost transaction, and then reads whether the request exists. If no attempt gets that far, the acquire is undone.
+ * <p>An acquire that fails holds nothing. After a commit without an answer, the next attempt finds the outcome: it waits for the locks of
+ * the lost transaction, and then reads whether the request exists. If no attempt gets that far, the acquire is undone.
  */
 final class AcquireService {
 
     /**
-     * How often an acquire is tried again. Other instances may delete the missing semaphores that it has created, and other callers of this
-     * JVM may take the idle permits that it was tried again for, several times in a row.
+     * How often an acquire is tried again. Several times in a row, other instances may delete the semaphores that it has created, and other
+     * callers of this JVM may take the idle permits that it has returned.
      */
     private static final int MAX_REPEATED = 100;
 
@@ -51,9 +51,9 @@ final class AcquireService {
     private final PatternSemaphoreCreator patterns;
     private final Quotas quotas;
     private final ReleaseService releases;
-    /** One permit for each acquire in progress, which may end on another thread than it began on; none is left once all have ended. */
+    /** Has one permit less for each acquire in progress. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
-    /** Refuses further acquires at the end: callers that go on acquiring could otherwise keep the last permit for ever. */
+    /** Refuses further acquires, so that {@link #awaitNone} ends even if callers go on acquiring. */
     private volatile boolean closed;
 
     AcquireService(RunContext run, PatternSemaphoreCreator patterns, Quotas quotas, ReleaseService releases) {
@@ -65,11 +65,11 @@ final class AcquireService {
 
     /**
      * Acquires permits as soon as they are available within the wait time. Missing semaphores that match a pattern are created
-     * first. The calling thread makes the result, and tells the listeners.
+     * first. The calling thread makes the result, and notifies the listeners.
      *
-     * @throws io.dbsemaphore.SemaphoreClosedException when closed
-     * @throws io.dbsemaphore.AcquireInterruptedException when interrupted before the acquire was decided; nothing is held
-     * @throws RuntimeException when the acquire failed; nothing is held, unless this is an
+     * @throws io.dbsemaphore.SemaphoreClosedException after the end
+     * @throws io.dbsemaphore.AcquireInterruptedException if interrupted before the acquire was decided; nothing is held
+     * @throws RuntimeException if the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
     AcquireResult acquire(Acquire acquire) {
@@ -91,7 +91,7 @@ final class AcquireService {
         }
     }
 
-    /** Waits for what the calling thread is to do next. An interrupt ends the acquire, unless a grant is being written for it. */
+    /** Waits for the next step of the calling thread. An interrupt ends the acquire, unless a grant is being written for it. */
     private Runnable next(BlockingQueue<Runnable> steps, InProgress begun) {
         boolean interrupted = false;
         try {
@@ -112,11 +112,11 @@ final class AcquireService {
     }
 
     /**
-     * As {@link #acquire}. The caller may complete or cancel the future at any time: a waiting acquire is removed from the queue,
-     * and one that is granted nevertheless is released.
+     * Acquires like {@link #acquire}, without a waiting thread. The caller may complete or cancel the future at any time: a waiting
+     * acquire then leaves the queue, and a grant that arrives nevertheless is released.
      *
      * @return a future that is completed on a thread that code of the application may block
-     * @throws io.dbsemaphore.SemaphoreClosedException when closed
+     * @throws io.dbsemaphore.SemaphoreClosedException after the end
      */
     CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
         return begin(acquire, run.asynchronousSteps, run.completions).result;
@@ -132,19 +132,19 @@ final class AcquireService {
     }
 
     /**
-     * Waits until no acquire is in progress; then none begins any more. Returns false if the timeout passed before. To be called when
-     * the queue is closed, which ends those that begin meanwhile.
+     * Refuses further acquires, and waits until none is in progress. Returns false if the timeout passed before. To be called when the
+     * queue is closed, which ends acquires that still begin.
      */
     boolean awaitNone(Duration timeout) throws InterruptedException {
         closed = true;
-        return inProgress.tryAcquire(Integer.MAX_VALUE) // also if the thread is interrupted
+        return inProgress.tryAcquire(Integer.MAX_VALUE) // succeeds even if the thread is interrupted
                 || inProgress.tryAcquire(Integer.MAX_VALUE, timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /**
-     * Prepares another attempt of an acquire: missing semaphores are created, or permits go back.
+     * Prepares another attempt of an acquire: creates missing semaphores, or returns idle permits to the database.
      *
-     * @param repeated how often it was tried again before
+     * @param repeated how often it was already tried again
      * @return null if the answer is final
      */
     private @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
@@ -156,23 +156,23 @@ final class AcquireService {
                 : patterns.createMissing(acquire, answer);
     }
 
-    /** One acquire in progress: attempt after attempt, each with the command of the call, until an answer is final. */
+    /** One acquire in progress: attempt after attempt of the same call, until an answer is final. */
     private final class InProgress {
 
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
         private final Executor steps;
         private final Executor delivery;
-        /** Completed when the caller has left, or does not wait any longer for what comes before another attempt. */
+        /** Completed when the caller has left, or no longer waits for the preparation of another attempt. */
         private final CompletableFuture<Object> left = new CompletableFuture<>();
 
         private Acquire acquire;
         private int repeated;
 
         /**
-         * Begins with the first attempt.
+         * Prepares the first attempt.
          *
-         * @param steps runs all that follows an answer
-         * @param delivery completes the result, which may take as long as the application's code
+         * @param steps runs the steps after an answer
+         * @param delivery completes the result, which may run code of the application
          */
         InProgress(Acquire first, Executor steps, Executor delivery) {
             this.acquire = first;
@@ -209,8 +209,7 @@ final class AcquireService {
             if (result.isDone()
                     && acquire.command().externalIdGiven()
                     && answer.outcome() instanceof GrantOutcome.Granted granted) {
-                // a replayed grant stays held, and bound to this instance only if another caller of this JVM has it
-                // kept alive
+                // unless another caller of this JVM has a replayed grant kept alive, this instance no longer keeps it
                 if (!granted.replayed() || !run.keepAlive.keeps(granted.grant().requestId())) {
                     var unused = run.background.undo(acquire);
                 }
@@ -237,7 +236,7 @@ final class AcquireService {
             return CompletableFuture.anyOf(retry, left).whenComplete((none, failure) -> timeout.cancel(false));
         }
 
-        /** Also if the time is over: the acquire is then cancelled at once, which says why. */
+        /** Tries again, even if the time is over: the acquire is then cancelled at once, which gives it the right answer. */
         private CompletableFuture<AcquireResult> tryAgain(@Nullable Object none, @Nullable Throwable failure) {
             if (failure != null) {
                 throw CallerExceptions.of(cause(failure));
@@ -245,7 +244,7 @@ final class AcquireService {
             return attempt(acquire.again());
         }
 
-        /** No longer in progress first: the application's code runs where the result is completed, and a stop need not wait for it. */
+        /** Ends the acquire, then delivers the result: a stop need not wait for the application's code, which that may run. */
         private void end(AcquireResult outcome, @Nullable Throwable failure) {
             inProgress.release();
             if (outcome instanceof AcquireResult.Granted granted) { // the caller may leave before the delivery
@@ -277,7 +276,7 @@ final class AcquireService {
     /**
      * The result of an acquire.
      *
-     * @throws io.dbsemaphore.SemaphoreException when the acquire was rejected
+     * @throws io.dbsemaphore.SemaphoreException if the acquire was rejected
      */
     private AcquireResult resultOf(Acquire acquire, Acquire.Answer answer) {
         GrantOutcome outcome = answer.outcome();
@@ -303,7 +302,7 @@ final class AcquireService {
                 "Nothing was decided about " + acquire.command().externalId() + ": " + outcome);
     }
 
-    /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
+    /** Takes over a grant. If that fails, releases it, since an acquire that throws must hold nothing. */
     private PermitGrant holdOrGiveBack(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         try {
             return hold(acquire, granted, answer);
@@ -323,7 +322,7 @@ final class AcquireService {
         }
         state.acquired(
                 !acquire.call().request().isReleaseAtShutdown(),
-                terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
+                terms == null ? acquire.call().stack() : null); // a reused permit has many callers
         if (terms != null) {
             Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
             PermitGrant firstUse = new ReusedGrant(chunk, run.operations);
@@ -345,9 +344,9 @@ final class AcquireService {
                     answer);
         } else {
             if (!run.keepAlive.keeps(granted.grant().requestId())) {
-                state.unbind(); // as it is in the database from now on, although an earlier acquire was kept alive
+                state.unbind(); // as in the database, although an earlier acquire was kept alive
             }
-            run.keepAlive.watch(grant); // unless an earlier acquire keeps it alive
+            run.keepAlive.watch(grant); // no effect if an earlier acquire keeps it alive
         }
         return grant;
     }
@@ -366,7 +365,7 @@ final class AcquireService {
     /**
      * Ensures that a failed acquire holds nothing. Waits for the database for the decision timeout, unless the wait time has passed.
      *
-     * @return the exception to be thrown to the caller
+     * @return the exception to throw to the caller
      * @throws Error the failure, if it is an error
      */
     private RuntimeException resolve(Acquire acquire, Throwable failure) {
@@ -385,7 +384,7 @@ final class AcquireService {
                 : (RuntimeException) failure;
     }
 
-    /** The exception for an acquire that was withdrawn, or not tried again, since its caller was interrupted. */
+    /** The exception for an acquire that ended because its caller was interrupted. */
     private static AcquireInterruptedException interrupted(Acquire acquire, Throwable failure) {
         AcquireInterruptedException interrupted =
                 new AcquireInterruptedException(acquire.command().permits().keySet());
@@ -395,8 +394,8 @@ final class AcquireService {
 
     private void undo(Acquire acquire, Throwable failure) {
         boolean inTime = !acquire.hasWaitTime()
-                || !acquire.callDeadline().isPassed(); // otherwise the database did not answer within the wait time
-        // on a thread of the library, since the pool may have no connection for longer than the caller waits
+                || !acquire.callDeadline().isPassed(); // if it is, the database did not answer within the wait time
+        // on a thread of the library: the pool may have no connection for longer than the caller waits
         CompletableFuture<Boolean> undone = run.background.undo(acquire);
         Semaphore ended = new Semaphore(0);
         CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());

@@ -6,7 +6,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.spi.StartFailure;
 import java.util.Optional;
 
-/** Thrown when the database of the semaphores can be reached but rejects writes, or denies the user access to its tables. */
+/** Thrown when the database of the semaphores can be reached, but rejects writes or denies the user access to its tables. */
 public final class DatabaseNotWritableException extends SemaphoreException implements StartFailure {
 
     private static final long serialVersionUID = 1L;

@@ -18,11 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The operations on grants, on the current run of the engine, across its stops and starts. Acquires and releases are those of the run;
- * finds, renewals and checks are made here, and end grants that are found to be lost.
+ * The operations on grants, on the current run of the engine, across its stops and starts. Acquires and releases are delegated to the run.
+ * Finds, renewals and checks are made here, and end grants that are found to be lost.
  *
- * @param granting the run that grants acquires; throws when the engine is stopped
- * @param current the current run, or the last one
+ * @param granting supplies the run that grants acquires; throws if the engine is stopped
+ * @param current supplies the current run, or the last one
  */
 record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
         implements PermitManager, GrantHandle.Operations {
@@ -91,7 +91,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
                 .map(handle -> handle);
     }
 
-    /** The use with this external id if it is one of this JVM, otherwise the grant that the database has. */
+    /** The use of this JVM with this external id, or else the grant in the database. */
     private Optional<? extends GrantHandle> find(Run run, String externalId) {
         return run.quotas.isKnown(externalId) ? run.quotas.findUse(externalId) : findStored(run, externalId);
     }
@@ -124,7 +124,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
                     long asOf = System.nanoTime();
                     Optional<StoredGrant> grant = run.persistence.holds().renew(handle.stored(), checkedTtl);
                     grant.ifPresent(found -> {
-                        handle.state().update(found, asOf); // if another JVM has acquired it, only this handle knows it
+                        handle.state().update(found, asOf); // a grant of another JVM is known to this handle only
                         run.held.find(found).ifPresent(own -> own.update(found, asOf));
                     });
                     return grant.isPresent();
@@ -145,11 +145,11 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
     @Override
     public void requireHeld(PermitGrant grant) {
         Run run = current.get();
-        // that of a decorated one is found by its id; the id of a use says nothing to another engine
+        // a decorated handle is looked up by its id; that of a use is not known to another engine
         GrantHandle handle = grant instanceof GrantHandle own && (own.isOf(this) || own instanceof ReusedGrant)
                 ? own
                 : require(run, grant.externalId(), grant.permits());
-        bind(handle); // the end of a use waits for the caller's transaction: another use would begin while that is open
+        bind(handle); // the end of a use waits for the caller's transaction, so that no other use begins before
         if (handle.state().isReleased() || !run.database.heldCheck().lockIfHeld(handle.stored())) {
             throw lost(run, handle);
         }
@@ -160,25 +160,25 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
         Optional<HeldGrant> own = ofUse ? Optional.empty() : run.held.find(externalId);
         Optional<? extends GrantHandle> handle = ofUse
                 ? run.quotas.findUse(externalId)
-                : own.filter(HeldGrant::isHeld) // a read may be answered by a server that is no longer the primary
+                : own.filter(HeldGrant::isHeld) // preferred to a read, which a former primary may answer
                         .map(this::handleOf)
                         .or(() -> findStored(run, externalId));
         if (handle.isEmpty()) {
             own.map(this::handleOf)
-                    .ifPresent(run.keepAlive::lose); // not the grant of an acquire that has ended meanwhile
+                    .ifPresent(run.keepAlive::lose); // unless its acquire has ended meanwhile
             throw new PermitLostException(externalId, permits);
         }
         return handle.get();
     }
 
-    /** If it is the handle of a use, which must not have ended, its end is written to the database before another use begins. */
+    /** Ensures that the end of a reused permit's use is written to the database before another use begins. Fails if it has ended. */
     private static void bind(GrantHandle handle) {
         if (handle instanceof ReusedGrant use && !use.bind()) {
             throw new PermitLostException(use.externalId(), use.permits());
         }
     }
 
-    /** Ends the grant, also for the handles of another acquire in this JVM, and explains to the caller that it is lost. */
+    /** Ends a lost grant for all handles in this JVM, and returns the exception for the caller. */
     private static PermitLostException lost(Run run, GrantHandle handle) {
         run.keepAlive.lose(handle);
         return new PermitLostException(handle.externalId(), handle.permits());

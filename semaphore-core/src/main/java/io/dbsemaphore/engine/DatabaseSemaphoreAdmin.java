@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The operations of administrators: checks the input, and runs the transaction with retries, on the current run of the engine.
  *
- * @param current the current run, or the last one
+ * @param current supplies the current run, or the last one
  */
 record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners) implements SemaphoreAdmin {
 
@@ -105,7 +105,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
         return listed(containing, afterName, limit);
     }
 
-    /** Reads one more, since that of the maintenance is left out. */
+    /** Lists semaphores without that of the maintenance. Reads one more for it. */
     private List<SemaphoreStatus> listed(String containing, String afterName, int limit) {
         return run(database -> database.admin().list(containing, afterName, limit + 1)).stream()
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
@@ -223,7 +223,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
                 "reason", reason, NEITHER_TAB_NOR_LINE, "no control characters except for tabs and line breaks");
     }
 
-    /** Applies also to databases that store such characters: others refuse them, and lists and logs cannot show them. */
+    /** Refuses characters that some databases cannot store, or that lists and logs cannot show. */
     private static void refuseCharacters(String what, String text, Pattern refused, String rule) {
         if (refused.matcher(text).find()) {
             throw new IllegalArgumentException("%s must have %s, and no half of a surrogate pair: '%s'"

@@ -34,26 +34,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The maintenance. One instance at a time runs it, guarded by a semaphore of the library; within an instance one task at a time,
- * periodically since it was {@linkplain #schedule scheduled}. It knows which of its scheduled tasks are {@linkplain #overdue overdue}.
+ * The maintenance. A semaphore of the library lets one instance at a time run it, and an instance runs one task at a time. Once
+ * {@linkplain #schedule scheduled}, it runs periodically, and knows which tasks are {@linkplain #overdue overdue}.
  */
 final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCloseable {
 
     static final String SEMAPHORE = "dbsemaphore.maintenance";
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
-    /** A maintenance that hangs must not block that of the other instances indefinitely; two at the same time do no harm. */
+    /** Limited, since a task that hangs must not block the other instances for ever. Two at the same time do no harm. */
     private static final Duration MAX_HOLD = Duration.ofMinutes(30);
 
     private static final Duration FORGET_WAITERS_AFTER = Duration.ofMinutes(1);
     private static final Duration FORGET_INSTANCES_AFTER = Duration.ofDays(1);
 
-    /** The first runs are spread over this time, for instances that start at the same time. */
+    /** The first runs of instances that start at the same time are spread over this time. */
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
     /** The number of its intervals after which a task that has not completed is overdue. */
     private static final int INTERVALS = 3;
-    /** The lower bound of the time allowed, since a slow database may not keep up with a short interval. */
+    /** No task is overdue before this time, since a slow database may not keep up with a short interval. */
     private static final Duration AT_LEAST = Duration.ofMinutes(1);
 
     private static final String OVERDUE = """
@@ -109,7 +109,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     private void every(Task task, IntSupplier work) {
         long millis = run.settings.get(task.interval()).toMillis();
-        // soon, so that it runs in instances that are often restarted, too; at random, so that not all begin together
+        // soon, since instances may be restarted often; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
         doneAt.put(task, System.nanoTime());
         ScheduledFuture<?> unused = run.every(
@@ -135,7 +135,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
      * Finds a scheduled task that was not completed in time on this instance.
      *
      * @param now the current {@link System#nanoTime}
-     * @return what is overdue, and what to do about it; empty if no task is
+     * @return the overdue task, and what to do about it; empty if there is none
      */
     Optional<String> overdue(long now) {
         return Stream.of(ORPHAN_RELEASE, REQUEST_CLEANUP, HISTORY_CLEANUP)
@@ -153,7 +153,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
                 : Optional.empty();
     }
 
-    /** Lets a task under way end after its current transaction: another instance does the rest, or the next start. */
+    /** Ends a running task after its current transaction. Another instance does the rest, or the next start. */
     @Override
     public void close() {
         closed = true;
@@ -226,7 +226,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         }
     }
 
-    /** Two concurrent sweeps may both skip a request, each because the other has locked it: a second pass finds it. */
+    /** Releases in two passes: two concurrent sweeps may both skip a request, each because the other has locked it. */
     private int releaseAll(ReclaimReason reason) {
         List<ReclaimedRequest> released = new ArrayList<>();
         int skipped = pass(reason, released);
@@ -245,7 +245,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
      * Releases batch after batch, each in a transaction of its own.
      *
      * @param released receives the released requests
-     * @return the number of candidates that were skipped, since other transactions had locked them
+     * @return the number of candidates that were skipped because other transactions had locked them
      */
     private int pass(ReclaimReason reason, List<ReclaimedRequest> released) {
         return inBatches(after -> transactions.find(reason, after, batchSize), batchSize, batch -> {

@@ -14,7 +14,7 @@ public final class DatabaseUnreachableException extends DataAccessResourceFailur
 
     private static final long serialVersionUID = 1L;
 
-    /** MySQL and MariaDB: no right to the database, and no such database. */
+    /** The codes of MySQL and MariaDB for a denied and for a missing database. */
     private static final Set<Integer> DATABASE_REFUSED = Set.of(1044, 1049);
 
     /** The URL without secrets. */
@@ -51,11 +51,11 @@ public final class DatabaseUnreachableException extends DataAccessResourceFailur
     }
 
     /**
-     * Checks whether a database could not be reached, does not exist, or rejected the user or the password, judged by the innermost error
-     * of the driver or the pool.
+     * Checks whether the innermost error of the driver or the pool says that a database could not be reached, does not exist, or rejected
+     * the user or the password.
      *
      * @param failure the failure
-     * @return whether it was
+     * @return whether it does
      */
     public static boolean isFailureToConnect(Throwable failure) {
         return SqlErrors.root(failure)

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Detects dead owners: those that a liveness check has reported dead twice in a row, a grace period apart. Until the second
- * report an owner is suspected only (as by an unreliable failure detector: Chandra and Toueg, <a
+ * report an owner is only suspected (see Chandra and Toueg, <a
  * href="https://doi.org/10.1145/226643.226647">Unreliable Failure Detectors for Reliable Distributed Systems</a>, 1996).
  */
 final class DeadOwners {
@@ -29,7 +29,7 @@ final class DeadOwners {
     private final Duration grace;
     private final Map<String, Suspicion> suspects = new HashMap<>();
 
-    /** When an owner was first reported dead, and from when on a second report counts. */
+    /** The time when an owner was first reported dead, and the time from which a second report counts. */
     private record Suspicion(Instant since, Deadline confirmable) {}
 
     DeadOwners(Supplier<List<OwnerLiveness>> checks, Duration grace) {
@@ -55,7 +55,7 @@ final class DeadOwners {
                 suspects.put(owner, new Suspicion(owners.asOf(), Deadline.in(grace)));
             } else if (suspicion.confirmable().isPassed()) {
                 dead.add(ReclaimReason.ownerDead(owner, suspicion.since()));
-                suspects.remove(owner); // if it returns and dies again, it must be reported twice again
+                suspects.remove(owner); // if it returns, it must be reported twice again
             }
         }
         return dead;

@@ -32,7 +32,7 @@ import org.springframework.jdbc.UncategorizedSQLException;
  *
  * @param lockWait how long to wait for rows and tables that another session has locked
  * @param certifiesWrites whether the server {@linkplain Database#certifiesWrites certifies writes}
- * @param channel on which instances notify one another of releases; null without notifications
+ * @param channel the channel on which instances notify one another of releases; null without notifications
  */
 record EngineDatabase(
         String tablePrefix,
@@ -50,9 +50,8 @@ record EngineDatabase(
     private static final Duration SESSION_RETURN_TIMEOUT = Duration.ofSeconds(5);
 
     /**
-     * Opens the database, and {@linkplain #check checks} that it can be used. Before the check it calls {@code tableCreation}, and
-     * waits for up to {@code schemaWait} for tables that something else creates.
-     * To be called on one of the threads.
+     * Opens the database, and {@linkplain #check checks} that it can be used. Before that it calls {@code tableCreation}, and waits for up
+     * to {@code schemaWait} for tables that something else creates. To be called on a thread of the database.
      */
     static EngineDatabase open(
             DataSource dataSource,
@@ -133,21 +132,21 @@ record EngineDatabase(
         }
     }
 
-    /** Whether a changelog that is still running may be the reason. */
+    /** Whether a changelog that is still running may have caused a failure. */
     private static boolean mayBeOfUnfinishedChangelog(RuntimeException failure) {
         if (failure instanceof SemaphoreException) {
             return failure instanceof SemaphoreTablesMissingException
                     || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
         }
-        return failure instanceof UnsupportedDatabaseException // by a drill: constraints are added after columns
-                || SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // added before the columns were compared
+        return failure instanceof UnsupportedDatabaseException // of a drill: constraints are added after columns
+                || SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // it was added before the columns were compared
                 || TransactionFailures.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
     /**
-     * Uses the tables, again for {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, as a
-     * change of a table does. The first queries of a JVM take long: a proxy, or the server, may end their connection for being
-     * idle meanwhile, so a lost connection is replaced once.
+     * Uses the tables. Repeats that for {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, for example to
+     * change a table, and once after a lost connection: the first queries of a JVM take long, and a proxy or the server may end their
+     * connection as idle.
      */
     private void useTables(Runnable use) {
         Deadline deadline = Deadline.in(lockWait);
@@ -188,8 +187,8 @@ record EngineDatabase(
     }
 
     /**
-     * Runs a {@link Drill}, and another one if it fails: an accident, such as a clock that is being set, must not refuse a start. Nor
-     * does a database that fails for another reason: what uses it next repeats its transactions.
+     * Runs a {@link Drill}, and another one if it fails: an accident, such as a clock that is being set, must not fail a start. Other
+     * failures of the database do not fail it either, since later transactions are repeated.
      */
     private void drill() {
         try {
@@ -205,14 +204,14 @@ record EngineDatabase(
             DatabaseNotWritableException.of(failure, tablePrefix).ifPresent(refused -> {
                 throw refused;
             });
-            if (UnsupportedDatabaseException.ofDataSource(failure).isPresent()) { // nothing would repeat it
+            if (UnsupportedDatabaseException.ofDataSource(failure).isPresent()) { // not repeated
                 throw failure;
             }
             log.warn("The start could not test whether semaphores are enforced on this database", failure);
         }
     }
 
-    /** Returns all connections to the host's pool, those in use within some seconds. */
+    /** Returns all connections to the host's pool; those in use within some seconds. */
     void suspend() {
         sessions.suspend(SESSION_RETURN_TIMEOUT);
     }
@@ -228,7 +227,7 @@ record EngineDatabase(
         sessions.close();
     }
 
-    /** Uses the data source, and explains exceptions of it that are none of JDBC. */
+    /** Uses the data source, and explains its exceptions that are not of JDBC. */
     private static <T> T explained(Supplier<T> use) {
         try {
             return use.get();
@@ -246,7 +245,7 @@ record EngineDatabase(
             throw UnsupportedDatabaseException.ofDatabase(String.valueOf(unknown.getMessage()));
         } catch (SQLException failure) {
             throw failed(dataSource, failure);
-        } catch (RuntimeException failure) { // of a pool that cannot be initialized
+        } catch (RuntimeException failure) { // a pool cannot be initialized
             throw DatabaseUnreachableException.of(dataSource, failure)
                     .<RuntimeException>map(unreachable -> unreachable)
                     .orElse(failure);
@@ -271,7 +270,7 @@ record EngineDatabase(
         }
     }
 
-    /** What a first query of the start has failed with: a server that answers can be reached. */
+    /** The exception for a failed first query of the start. A server that answers can be reached. */
     private static RuntimeException failed(DataSource dataSource, SQLException failure) {
         return SqlErrors.isAnswerOfServer(failure) && !DatabaseUnreachableException.isFailureToConnect(failure)
                 ? new UncategorizedSQLException("The start of the semaphores", null, failure)

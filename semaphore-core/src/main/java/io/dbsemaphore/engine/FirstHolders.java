@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads who holds the permits of a semaphore, for the messages of refusals. Many callers may be refused at once, while the database is
- * slow: there is one read at a time, and one per second of each semaphore. A caller that finds another read under way gets no holders.
+ * Reads the holders of a semaphore's permits, for the messages of refusals. Many callers may be refused at once while the database is slow,
+ * so there is one read at a time, and one per second for each semaphore. A caller that finds another read in progress gets no holders.
  */
 final class FirstHolders {
 
@@ -23,7 +23,7 @@ final class FirstHolders {
     private static final int MAX_NAMES = 1000;
     private static final long READ_EVERY = Duration.ofSeconds(1).toNanos();
 
-    /** A caller whose wait time is over is to be answered soon. */
+    /** Short, since the wait time of the caller is over. */
     private static final long MAX_WAIT = Duration.ofMillis(100).toNanos();
 
     private final RunContext run;

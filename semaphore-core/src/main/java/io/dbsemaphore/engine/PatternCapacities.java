@@ -10,7 +10,7 @@ import java.util.function.ToIntFunction;
 
 /**
  * The capacities of semaphores that patterns have created and nobody has set by hand. Such a semaphore belongs to the longest pattern that
- * matches its name now, whichever has created it.
+ * matches its name now, even if another one has created it.
  */
 record PatternCapacities(RunContext run) {
 
@@ -21,12 +21,12 @@ record PatternCapacities(RunContext run) {
     private static final int EXAMPLES = 5;
 
     /**
-     * Gives all semaphores of a pattern this capacity, unless a provider of the application has set theirs, and returns the number of those
-     * that had another one.
+     * Sets the capacity of all semaphores of a pattern, except those that a provider of the application has set. Returns the number of
+     * changes.
      */
     int set(String pattern, int capacity, String changedBy, String reason) {
         int changed = set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason);
-        // what others had locked: each waits in its own transaction
+        // rows that others had locked, each in its own transaction, which waits
         return changed + set(pattern, capacity, 1, changedBy, reason);
     }
 
@@ -38,8 +38,8 @@ record PatternCapacities(RunContext run) {
     }
 
     /**
-     * Gives these semaphores this capacity in batches, and then those that others had locked, each in a transaction of its own. Returns the
-     * number of those that were changed.
+     * Sets the capacity of these semaphores in batches, and then of those that others had locked, each in its own transaction. Returns the
+     * number of changes.
      */
     int set(List<Long> ids, int capacity, String changedBy, String reason) {
         int changed = set(ids, capacity, LOCKED_AT_ONCE, changedBy, reason);
@@ -55,7 +55,7 @@ record PatternCapacities(RunContext run) {
         return changed;
     }
 
-    /** The semaphores of a pattern that have another capacity than this, which no provider of the application has set. */
+    /** The semaphores of a pattern whose capacity differs, and was not set by a provider of the application. */
     OtherCapacities others(String pattern, int capacity) {
         SortedMap<String, Integer> examples = new TreeMap<>();
         int count = others(pattern, capacity, page -> {

@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates semaphores that match a pattern on first use, once the application's providers have been asked for their capacities. One
- * transaction at a time creates them; the next one creates all that callers have asked for meanwhile.
+ * Creates semaphores that match a pattern on first use, after asking the application's providers for their capacities. One transaction at
+ * a time creates them; the next one creates all that callers have asked for meanwhile.
  */
 final class PatternSemaphoreCreator {
 
@@ -36,9 +36,9 @@ final class PatternSemaphoreCreator {
     private static final int MAX_AT_ONCE = 500;
     private static final int MAX_NAMES = 1000;
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
-    /** Other instances may have created or deleted semaphores since. */
+    /** How often semaphores are counted again, since other instances create and delete some. */
     private static final Duration COUNT_EVERY = Duration.ofMinutes(1);
-    /** If the limit allows fewer semaphores than this, each creation counts them, since other instances create some, too. */
+    /** If fewer semaphores than this are left, each creation counts them, since other instances create some, too. */
     private static final long COUNT_BELOW = 10_000;
 
     private static final int WARN_AT_PERCENT = 80;
@@ -56,7 +56,7 @@ final class PatternSemaphoreCreator {
 
     private record ExistingNames(List<String> names, long readAt) {}
 
-    /** A semaphore that one caller lacks. The future is completed when it exists. */
+    /** A missing semaphore of one caller. The future is completed when it exists. */
     private record Missing(PatternSemaphore semaphore, CompletableFuture<Boolean> created) {
 
         String name() {
@@ -79,7 +79,7 @@ final class PatternSemaphoreCreator {
     /**
      * Creates the missing semaphores for which an acquire was rejected, if all of them match patterns.
      *
-     * @return completed when the acquire is to be tried again; null if it is not
+     * @return completed when the acquire has to be tried again; null if it must not be
      */
     @Nullable CompletableFuture<?> createMissing(Acquire acquire, Acquire.Answer answer) {
         if (!(answer.outcome() instanceof GrantOutcome.Rejected rejected
@@ -98,7 +98,7 @@ final class PatternSemaphoreCreator {
         }
         if (capacities.exist()) {
             Duration decisionTimeout = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
-            // before the caller is told that the database has not decided
+            // just before the caller is told that the database has not decided
             Deadline until = acquire.callDeadline().plus(decisionTimeout.minusMillis(1));
             missing.forEach(each -> ask(each, until));
         } else {
@@ -108,8 +108,8 @@ final class PatternSemaphoreCreator {
     }
 
     /**
-     * Adds the names that exist to the reason why an acquire was rejected, if it is that one does not. They are read for that only,
-     * and at most once in ten seconds: a caller may try a misspelled name in a loop.
+     * Adds the existing names to the exception for a semaphore that does not exist. They are read at most once in ten seconds, since a
+     * caller may try a misspelled name in a loop.
      */
     SemaphoreException explain(SemaphoreException reason) {
         return reason instanceof SemaphoreNotFoundException unknown
@@ -174,7 +174,7 @@ final class PatternSemaphoreCreator {
         int limit = run.settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
         Counted last = fresh();
         long known = last != null && limit - last.semaphores() > COUNT_BELOW ? last.semaphores() : -1;
-        // another JVM that creates one of them at the same time causes a duplicate key; the next attempt finds it
+        // if another JVM creates one of them at the same time, the key is a duplicate, and the next attempt finds the row
         AdminTransactions.Creation creation = run.retry.call(() -> run.persistence
                 .admin()
                 .createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE, known));
@@ -196,7 +196,7 @@ final class PatternSemaphoreCreator {
         });
     }
 
-    /** How many semaphores patterns have created in all instances, as it was within the last minute. */
+    /** How many semaphores patterns have created in all instances, counted within the last minute. */
     long count() {
         Counted known = fresh();
         if (known == null) {

@@ -29,17 +29,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The capacities that providers of the application give to semaphores of patterns: for one that is about to be created, and again for those
- * that exist. Providers run on threads for code of the application; whoever asks does not wait longer than it has time.
+ * The capacities that providers of the application give to semaphores of patterns, before a semaphore is created, and later again. Providers
+ * run on threads for code of the application. A caller waits for them until its deadline.
  */
 final class ProvidedCapacities {
 
     private static final Logger log = LoggerFactory.getLogger(ProvidedCapacities.class);
 
-    /** How many calls of providers are under way at a time. */
+    /** The maximum number of concurrent calls of providers. */
     private static final int MAX_CALLS = 8;
 
-    /** About how many names they are asked about at a time. Others fail at once: there are only so many if providers do not answer. */
+    /** The approximate maximum number of pending questions, which is reached only if providers do not answer. Further ones fail. */
     private static final int MAX_ASKED = 10_000;
 
     private static final int READ_AT_ONCE = 1_000;
@@ -54,10 +54,10 @@ final class ProvidedCapacities {
     private volatile boolean closed;
 
     /**
-     * What the providers say about one semaphore.
+     * The answer of the providers for one semaphore.
      *
-     * @param capacity empty if none of them gives one
-     * @param failure why it is not known; null if they answered
+     * @param capacity the capacity; empty if none of them gives one
+     * @param failure why there is no answer; null if there is one
      */
     record Answer(OptionalInt capacity, @Nullable Throwable failure) {
 
@@ -72,16 +72,16 @@ final class ProvidedCapacities {
         threads = new LimitedExecutor(run.applicationThreads, MAX_CALLS);
     }
 
-    /** Whether the application has providers; true also while that is not known. */
+    /** Whether the application has providers, or may have some. */
     boolean exist() {
         List<CapacityProvider> known = providers.get();
         return known == null || !known.isEmpty();
     }
 
     /**
-     * Asks for the capacity of a semaphore. All that ask about the same one share the call that is under way.
+     * Asks for the capacity of a semaphore. Concurrent callers share one call for the same semaphore.
      *
-     * @return completed with the answer, at the latest at that time; never exceptionally
+     * @return a future of the answer, completed at the latest at that time, and never exceptionally
      */
     CompletableFuture<Answer> ask(String name, Deadline until) {
         if (closed) {
@@ -102,7 +102,7 @@ final class ProvidedCapacities {
                         called.complete(answer);
                     });
         }
-        if (closed) { // since then
+        if (closed) { // meanwhile
             boolean unused = shared.complete(Answer.failed(new SemaphoreClosedException()));
         }
         CompletableFuture<Answer> inTime = shared.copy();
@@ -142,8 +142,8 @@ final class ProvidedCapacities {
     }
 
     /**
-     * Asks for the capacities of the semaphores that exist, and applies those that differ. After half of the time to the next pass it ends,
-     * so that slow providers do not keep the maintenance from other tasks; the next pass continues there.
+     * Asks for the capacities of the existing semaphores, and applies those that differ. Ends after half of the time to the next pass, which
+     * continues there, so that slow providers do not keep the maintenance from other tasks.
      */
     void apply(BooleanSupplier isStopped) {
         Deadline until = Deadline.in(
@@ -188,10 +188,10 @@ final class ProvidedCapacities {
         }
     }
 
-    /** A capacity that a semaphore is to have, and who sets it. */
+    /** A capacity to set, and by whom. */
     private record Wanted(int capacity, String by) {}
 
-    /** Empty if the semaphore is to keep its capacity. */
+    /** The capacity to set; empty if the semaphore keeps its own. */
     private Optional<Wanted> wanted(PatternCapacity semaphore, Map<String, Throwable> failures) {
         Optional<Integer> ofPattern = run.settings.patternOf(semaphore.name()).map(Map.Entry::getValue);
         if (ofPattern.isEmpty()) { // of another application

@@ -50,18 +50,18 @@ import org.slf4j.LoggerFactory;
  * Permits that the callers of this JVM use one after the other without a transaction. All other acquires and releases go through
  * {@link AcquireService} and {@link ReleaseService}. To the database all permits of a quota are held, whether they are in use or idle.
  *
- * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk}, and so acquires one from the database. After a use the chunk goes
- * to the first caller that waits in this JVM, and becomes idle only if none does. No caller waits while a chunk is idle: a caller that
- * begins to wait looks for idle chunks afterwards ({@link #serveWaiting}), and a thread that makes a chunk idle looks for waiting callers
- * afterwards.
+ * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk} and acquires one from the database. After a use the chunk goes to the
+ * first caller that waits in this JVM, and becomes idle if none does. Invariant: no chunk is idle while a caller waits. Each side publishes
+ * its own change first and then checks the other: a caller that begins to wait looks for idle chunks ({@link #serveWaiting}), a thread
+ * that makes a chunk idle for waiting callers.
  *
- * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It gives back unused chunks and those that others want.
- * About twice in R it asks the database in one transaction whether the used chunks are still held, whether the capacity was lowered, and
- * who waits or was refused elsewhere. No use begins later than R after that question. A caller that is refused leaves a mark for the other
- * instances.
+ * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It returns unused chunks and those that others want to the
+ * database. About twice in R it asks the database in one transaction whether the used chunks are still held, whether the capacity was
+ * lowered, and whether callers elsewhere wait or were refused. No use begins later than R after that question. A refused caller leaves a
+ * mark for the other instances.
  *
- * <p>A caller is not refused because of idle chunks of its own JVM: if it is refused while some are unused or going back, those that it
- * cannot use go back, and it is tried again afterwards.
+ * <p>No caller is refused because of idle chunks of its own JVM. If it is refused while chunks are unused or going back, those that it
+ * cannot use go back, and it is tried again.
  *
  * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
  * decides by itself about the permits that were set aside for it, for a limited time.
@@ -82,7 +82,7 @@ final class Quotas {
     private final AtomicBoolean checking = new AtomicBoolean();
     private final AtomicBoolean confirming = new AtomicBoolean();
 
-    /** Creates it without quotas. */
+    /** Creates an instance without quotas. */
     Quotas(RunContext run, ReleaseService releases) {
         this.run = run;
         this.releases = releases;
@@ -96,8 +96,8 @@ final class Quotas {
     /**
      * Begins a use of an idle chunk.
      *
-     * @param keptAliveByDefault whether the grant is kept alive if the request does not say
-     * @return null if there is none for this request; it then needs a transaction
+     * @param keptAliveByDefault whether the grant is kept alive if the request does not say so
+     * @return the grant; null if there is no idle chunk for this request, which then needs a transaction
      */
     @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
         if (disabled || Thread.currentThread().isInterrupted()) {
@@ -121,7 +121,7 @@ final class Quotas {
             return null;
         }
         chunk.state()
-                .setForWork(true); // before the look at the end, so that a shutdown waits for the work or prevents it
+                .setForWork(true); // before the check for the end: a shutdown either waits for the work or prevents it
         if (closed.isDone()) {
             passOnOrGiveBack(quota, () -> List.of(chunk));
             return null;
@@ -129,10 +129,10 @@ final class Quotas {
         return beginNextUse(chunk, startedAt, refusedAtFirst);
     }
 
-    /** Null if the grant was lost just now. */
+    /** Begins a use of a chunk; null if its grant was lost just now. */
     private @Nullable AcquireResult beginNextUse(Chunk chunk, long startedAt, boolean refusedAtFirst) {
         ReusedGrant grant = new ReusedGrant(chunk, run.operations);
-        if (!grant.isHeld()) { // the work must not begin: the loss may have been found before there was a use to report
+        if (!grant.isHeld()) { // the loss may have been found, and not reported, before there was a use
             grant.end();
             var unused = giveBack(chunk);
             return null;
@@ -146,7 +146,7 @@ final class Quotas {
     /**
      * Prepares an acquire that needs a transaction: its grant may be a chunk.
      *
-     * @throws SemaphoreException when the request has the external id of a use
+     * @throws SemaphoreException if the request has the external id of a use
      */
     void prepare(Acquire acquire) {
         if (disabled) {
@@ -169,13 +169,13 @@ final class Quotas {
                 chunk -> !chunk.terms().equals(terms) || quota.isDue(chunk, now) || !quota.isReusable(chunk, now));
     }
 
-    /** Whether a waiting acquire was handed a chunk, and not granted permits of its own. */
+    /** Whether a waiting acquire was handed a chunk, instead of permits of its own. */
     static boolean isHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
         return acquire.reuseTerms() != null
                 && !granted.grant().externalId().equals(acquire.command().externalId());
     }
 
-    /** Begins a use of a chunk that a waiting acquire was handed; null if that was too late, as in a JVM that was suspended. */
+    /** Begins a use of a chunk that a waiting acquire was handed; null if it is too late, for example because the JVM was suspended. */
     @Nullable AcquireResult takeHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
         Chunk chunk = byExternalId.get(granted.grant().externalId());
         if (chunk != null && isReusable(chunk)) {
@@ -196,7 +196,7 @@ final class Quotas {
      * Prepares another attempt of an acquire that was refused although chunks of this JVM were unused or going back.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
-     * @return completed when it is to be tried again; null if it is not
+     * @return completed when it has to be tried again; null if it must not be
      */
     @Nullable CompletableFuture<?> retryAfter(Acquire acquire, List<PermitShortage> shortages, long asOf) {
         List<CompletableFuture<?>> returns = new ArrayList<>();
@@ -226,7 +226,7 @@ final class Quotas {
     /** Adds a chunk that was just granted. */
     Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
         Chunk[] added = new Chunk[1];
-        quotas.compute(terms.name(), (name, known) -> { // so that the quota is not forgotten before it has the chunk
+        quotas.compute(terms.name(), (name, known) -> { // atomic: the quota must not be forgotten before it has the chunk
             Quota quota = known == null ? newQuota(name) : known;
             added[0] = new Chunk(quota, state, terms, acquire.tokens(), asOf);
             return quota;
@@ -249,7 +249,7 @@ final class Quotas {
             return ReleaseOutcome.RELEASED;
         }
         CompletableFuture<Object> returned = new CompletableFuture<>();
-        // the release of a checked use may wait for the transaction that checked it
+        // not of a checked use, whose release may wait for the transaction that checked it
         if (before == ReusedGrant.State.HELD) {
             grant.chunk().quota().addReturn(returned);
         }
@@ -262,19 +262,19 @@ final class Quotas {
         }
     }
 
-    /** The handle of a grant: that of its current use if it is a chunk; null if nobody uses it. */
+    /** The handle of a grant, or of the current use of a chunk; null if nobody uses it. */
     @Nullable GrantHandle user(HeldGrant state) {
         Chunk chunk = byExternalId.get(state.grant().externalId());
         return chunk == null ? new GrantHandle(state, true, run.operations) : chunk.user();
     }
 
-    /** The event for listeners when a grant is released: that of its current use, if it has one. */
+    /** The event for listeners when a grant, or the current use of a chunk, is released. */
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         GrantHandle user = user(state);
         return releases.eventOf(user == null ? new GrantHandle(state, true, run.operations) : user);
     }
 
-    /** Hands a chunk to the next caller, or makes it idle. False if it must go back. */
+    /** Hands a chunk to the next caller, or makes it idle. False if it must go back to the database. */
     private boolean keep(Chunk chunk) {
         boolean passedOn = passOn(chunk);
         if (passedOn) {
@@ -302,8 +302,8 @@ final class Quotas {
     }
 
     /**
-     * Hands idle chunks to callers that have begun to wait, or gives them back if that is not possible. Without fairness a quota also
-     * {@linkplain #mark tells} the other instances of them.
+     * Hands idle chunks to callers that have begun to wait, or gives the chunks back if that is not possible. Without fairness, other
+     * instances are {@linkplain #mark told} of these callers.
      */
     void serveWaiting(Set<String> names) {
         names.forEach(name -> {
@@ -321,7 +321,7 @@ final class Quotas {
         }
     }
 
-    /** Takes out the idle chunks that match. They go to callers that wait, or back. Returns whether there were any. */
+    /** Takes out the idle chunks that match, for waiting callers, or to be given back. Returns whether there were any. */
     private boolean clear(Quota quota, Predicate<Chunk> filter) {
         boolean any = quota.hasIdle(filter);
         if (any) {
@@ -340,7 +340,7 @@ final class Quotas {
                 .whenComplete((none, failure) -> returned.complete(true));
         taken.stream()
                 .findFirst()
-                .ifPresent(chunk -> serveWaiting(chunk.terms().name(), quota)); // one may be idle again
+                .ifPresent(chunk -> serveWaiting(chunk.terms().name(), quota)); // a chunk may be idle again
     }
 
     private CompletableFuture<?> giveBack(Chunk chunk) {
@@ -364,7 +364,7 @@ final class Quotas {
                 && chunk.quota().isReusable(chunk, System.nanoTime());
     }
 
-    /** Records what a batch has read about the semaphores. */
+    /** Records the availability that a batch has read. */
     void observe(Map<String, RemainingAvailability> availability) {
         availability.forEach((name, remaining) -> {
             Quota quota = quotas.get(name);
@@ -408,8 +408,8 @@ final class Quotas {
     }
 
     /**
-     * Asks the database about all chunks that are used, if it is time for one of them: on the thread of the keep-alive, whose connection
-     * is kept while there are chunks.
+     * Asks the database about all used chunks, if it is time for one of them. Runs on the thread of the keep-alive, whose connection is
+     * kept while there are chunks.
      */
     private void confirm() {
         long now = System.nanoTime();
@@ -428,7 +428,7 @@ final class Quotas {
         }
     }
 
-    /** Tells the other instances who was refused here, and who waits for a semaphore without fairness. */
+    /** Tells the other instances of semaphores whose callers were refused here, or wait without fairness. */
     private void mark() {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
@@ -478,7 +478,7 @@ final class Quotas {
                 .forEach(chunk -> chunk.confirm(asOf));
         clearDue();
         if (!confirmation.awaited().isEmpty()) {
-            run.commit.pollNow(); // reads whose turn it is, for the permits that are released here
+            run.commit.pollNow(); // to learn whose turn it is when permits are released here
         }
     }
 
@@ -488,7 +488,7 @@ final class Quotas {
 
     private Quota known(String name) {
         Quota quota = quotas.computeIfAbsent(name, this::newQuota);
-        beginChecks(); // which also forget it
+        beginChecks(); // which also forget an unused quota
         return quota;
     }
 
@@ -500,7 +500,7 @@ final class Quotas {
         return run.settings.get(SemaphoreSettings.FAIR).of(name);
     }
 
-    /** Whether a use of a chunk of this JVM has, or had, this external id, or that of its request. */
+    /** Whether this external id is, or was, that of a use of this JVM, or of the request of a chunk. */
     boolean isKnown(String externalId) {
         return find(externalId) != null;
     }
@@ -517,20 +517,20 @@ final class Quotas {
                 .orElseGet(() -> new RequestAlreadyReleasedException(externalId));
     }
 
-    /** The use with this external id; empty if it has ended, or is not of this JVM. */
+    /** The use with this external id; empty if it has ended, or belongs to another JVM. */
     Optional<GrantHandle> findUse(String externalId) {
         return Optional.ofNullable(find(externalId))
                 .map(Chunk::user)
                 .filter(use -> use.externalId().equals(externalId));
     }
 
-    /** Gives all idle chunks back, without waiting for that. From now on no use begins, and no acquire waits for chunks that go back. */
+    /** Begins to give all idle chunks back. From then on no use begins, and no acquire waits for chunks that go back. */
     void close() {
         closed.completeExceptionally(new SemaphoreClosedException());
         quotas.forEach(this::serveWaiting);
     }
 
-    /** Waits until the chunks that are going back have done so, or the deadline has passed; false in that case. */
+    /** Waits until the chunks that are going back have done so. False if the deadline passes before. */
     boolean awaitReturns(Deadline deadline) throws InterruptedException {
         try {
             @Nullable Object unused = allOf(quotas.values().stream().map(Quota::returns))

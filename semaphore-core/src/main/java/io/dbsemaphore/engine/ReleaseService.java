@@ -27,8 +27,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A release
- * that fails is retried in the background, since its caller has declared the work done.
+ * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A failed
+ * release is retried in the background, since its caller has ended the work.
  */
 record ReleaseService(RunContext run) {
 
@@ -42,7 +42,7 @@ record ReleaseService(RunContext run) {
                 : ofAnother(handle.externalId());
     }
 
-    /** The event for listeners when a grant is released that nobody uses in this JVM. */
+    /** The event for listeners when a grant without a user in this JVM is released. */
     private static Consumer<SemaphoreListener> ofAnother(String externalId) {
         return listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty()));
     }
@@ -51,7 +51,7 @@ record ReleaseService(RunContext run) {
      * Releases a grant that this JVM acquired or found.
      *
      * @return {@link ReleaseOutcome#DEFERRED} if the release failed and is repeated in the background
-     * @throws RuntimeException when the release failed, and the background is closed
+     * @throws RuntimeException if the release failed, and the background is closed
      */
     ReleaseOutcome release(GrantHandle handle) {
         HeldGrant state = handle.state();
@@ -65,7 +65,7 @@ record ReleaseService(RunContext run) {
             Consumer<SemaphoreListener> event = eventOf(handle);
             boolean ofThisJvm = run.held.holds(state);
             boolean untold = state.claimEnd();
-            GrantHandle user = end(state); // before the release is tried, so that nothing renews what is released
+            GrantHandle user = end(state); // first, so that nothing renews a grant that is being released
             GrantHandle lost = untold && ofThisJvm ? (user == null ? handle : user) : null;
             if (run.database.heldCheck().defer(grant.externalId(), () -> releaseDeferred(state, event, ofThisJvm))) {
                 return ReleaseOutcome.DEFERRED;
@@ -75,7 +75,7 @@ record ReleaseService(RunContext run) {
             try {
                 outcome = await(release.answer());
             } catch (RuntimeException failure) {
-                // one that was held is no loss, whatever happens to it from now on
+                // a grant that was held until now is not lost, whatever happens later
                 if (!releaseInBackground(release, state, event, ofThisJvm, maybeLost ? lost : null)) {
                     throw failure;
                 }
@@ -100,7 +100,7 @@ record ReleaseService(RunContext run) {
         }
     }
 
-    /** Another process may have released the grant in time; if the database does not say so, the holder is told. */
+    /** Reports a grant that was gone at its release, unless the database says that another process had released it in time. */
     private void reportGone(GrantHandle lost) {
         try {
             run.keepAlive.reportGone(lost);
@@ -114,8 +114,9 @@ record ReleaseService(RunContext run) {
     }
 
     /**
-     * Ends a grant with an external id whose caller left before it received the grant. Another caller that got the grant by the same id
-     * keeps it. If several callers have left, it is kept alive no longer, and held until its time to live has passed: another JVM may have it.
+     * Ends a grant with an external id whose caller left before receiving it. Another caller that got the grant by the same id keeps it.
+     * Once all callers of this JVM have left, the grant is no longer kept alive. If these were several, it stays held until its time to live
+     * has passed, since another JVM may have it.
      */
     void leave(Acquire acquire, GrantHandle handle) {
         HeldGrant state = handle.state();
@@ -134,10 +135,10 @@ record ReleaseService(RunContext run) {
     }
 
     /**
-     * Releases a grant that nobody uses, or whose user the shutdown no longer waits for, without waiting for the outcome.
+     * Begins to release a grant that nobody uses, or whose user the shutdown no longer waits for.
      *
-     * @param event for listeners, when it is released
-     * @return completed when it is released, or that has failed and is retried in the background
+     * @param event the event for listeners
+     * @return a future of the release; it fails if the release has failed, which is then retried in the background
      */
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
         boolean unused = state.claimEnd();
@@ -145,13 +146,13 @@ record ReleaseService(RunContext run) {
         return submit(state, event, true);
     }
 
-    /** Ends the grant for all its handles. Returns the handle of its user, if it was kept alive or watched. */
+    /** Ends a grant for all its handles. Returns the handle of its user, if it was kept alive or watched. */
     private @Nullable GrantHandle end(HeldGrant state) {
         run.held.end(state);
         return run.keepAlive.stop(state.grant().requestId());
     }
 
-    /** Submits a deferred release on the thread that has ended the transaction, and returns. */
+    /** Submits a deferred release, without waiting for it. Runs on the thread that has ended the transaction. */
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event, boolean ofThisJvm) {
         run.held.releaseBegins();
         CompletableFuture<?> unused =
@@ -160,7 +161,7 @@ record ReleaseService(RunContext run) {
 
     private CompletableFuture<ReleaseOutcome> submit(
             HeldGrant state, Consumer<SemaphoreListener> event, boolean ofThisJvm) {
-        if (state.isReleased()) { // or it is the grant of another process, of which this one is a copy
+        if (state.isReleased()) { // or it belongs to another process, of which this one is a copy
             return CompletableFuture.completedFuture(ReleaseOutcome.ALREADY_RELEASED);
         }
         Release release = run.commit.release(state.grant(), state::isReclaimable);
@@ -174,15 +175,15 @@ record ReleaseService(RunContext run) {
         });
     }
 
-    /** Ends the grant, and the handle of an acquire that repeated its external id while the release was under way. */
+    /** Ends the grant again, for an acquire that repeated its external id during the release. */
     private void released(HeldGrant state) {
         state.released();
         run.held.end(state);
     }
 
     /**
-     * Goes on with a release that has failed: until the time to live has passed, which another JVM may extend if the grant is not of this
-     * one. If the grant turns out to be gone, that is reported as the loss of {@code lost}, if given.
+     * Repeats a failed release until the time to live has passed; without an end if another JVM acquired the grant, and may renew it. If the
+     * grant turns out to be gone, {@code lost} is reported as lost, if it is not null.
      */
     private boolean releaseInBackground(
             Release failed,
@@ -207,8 +208,8 @@ record ReleaseService(RunContext run) {
      * Releases a grant of any JVM without its holder.
      *
      * @param transaction waits for rows that another transaction has locked
-     * @param whenReleased runs when the grant is released, also if that was deferred; not if there is none: it may be acquired meanwhile
-     * @throws org.springframework.dao.CannotAcquireLockException when a row was locked for too long
+     * @param whenReleased runs when the grant is released, also if that was deferred; not if there is no grant
+     * @throws org.springframework.dao.CannotAcquireLockException if a row was locked for too long
      */
     ReleaseOutcome forceRelease(String externalId, Supplier<ReleaseOutcome> transaction, Runnable whenReleased) {
         Supplier<ReleaseOutcome> release = () -> {
@@ -227,7 +228,7 @@ record ReleaseService(RunContext run) {
         return run.database.heldCheck().defer(externalId, later) ? ReleaseOutcome.DEFERRED : release.get();
     }
 
-    /** The outcome of a forced release. If the commit of an earlier attempt was not answered, that one has released the grant. */
+    /** The outcome of a forced release. A grant that is already released was released by an earlier attempt with a lost commit, if any. */
     private ReleaseOutcome outcomeOf(String externalId, Supplier<ReleaseOutcome> transaction) {
         AtomicBoolean unanswered = new AtomicBoolean();
         try {

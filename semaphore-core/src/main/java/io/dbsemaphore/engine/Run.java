@@ -27,19 +27,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The objects that live between a start and a stop of the engine: its threads, queues and heartbeat. {@link #end} is the orderly
- * shutdown. An ended run is not restarted: the next start makes another one, which registers as another instance.
+ * The objects that live from a start of the engine to its stop: its threads, queues and heartbeat. {@link #end} is the orderly
+ * shutdown. An ended run is not restarted: the next start creates another one, which registers as another instance.
  */
 final class Run extends RunContext {
 
     private static final Logger log = LoggerFactory.getLogger(Run.class);
 
-    /** How many of the grants that a shutdown takes from their work are named. */
+    /** How many of the grants that a shutdown takes from their work the log names. */
     private static final int NAMED = 5;
 
     private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
 
-    /** How long the shutdown waits for each thing that the database has to do. */
+    /** How long the shutdown waits for each task of the database. */
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
     final AcquireService acquires;
@@ -54,10 +54,10 @@ final class Run extends RunContext {
     /**
      * Creates a run.
      *
-     * @param held the grants that this JVM holds, those of earlier runs included
+     * @param held the grants that this JVM holds, including those of earlier runs
      * @param permits the manager of the engine
-     * @param admin of the engine
-     * @param operations of the engine; handles outlive their run and delegate to these
+     * @param admin the operations for administrators of the engine
+     * @param operations the operations of the engine, to which handles delegate, since they outlive their run
      */
     Run(
             Configuration configuration,
@@ -82,9 +82,9 @@ final class Run extends RunContext {
     }
 
     /**
-     * Starts the threads, one of them for code of the application, which has more while that blocks.
+     * Starts the threads. One of them is for code of the application; more are added while that blocks.
      *
-     * @throws OutOfMemoryError if the system has none for them
+     * @throws OutOfMemoryError if the system has no more threads
      */
     void start() {
         databaseThreads().start();
@@ -114,8 +114,8 @@ final class Run extends RunContext {
     }
 
     /**
-     * Ends this run: no further acquires are granted, work in progress may complete within a bounded time, and grants that are
-     * still held then are released. Takes a bounded time also if the database is unavailable. Grants without a time to live, and
+     * Ends this run: no further acquires are granted, work in progress may complete within a limited time, and grants that are
+     * still held then are released. Takes a limited time even if the database is unavailable. Grants without a time to live, and
      * those whose request says so, outlive the JVM.
      */
     void end() {
@@ -125,7 +125,7 @@ final class Run extends RunContext {
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
             databaseThreads()
-                    .execute(keepAlive::deregister); // grants that outlive the shutdown need no heartbeat from now on
+                    .execute(keepAlive::deregister); // unbinds grants that outlive the shutdown
             log.warn(
                     "The shutdown was interrupted; permits that are still held become available when the instance counts as dead"
                             + " (semaphore.instance-timeout), or when their TTL has passed");
@@ -136,13 +136,13 @@ final class Run extends RunContext {
         capacities.close();
         background.close();
         databaseThreads().stop();
-        scheduler.shutdown(); // deadlines of acquires that are still in progress end them
+        scheduler.shutdown(); // rejects deadlines, which ends acquires that are still in progress
         endApplicationThreads(Deadline.in(APPLICATION_TIMEOUT));
     }
 
-    /** Lets code of the application that was called before end, such as a listener, for a bounded time. */
+    /** Waits for code of the application that is running, such as a listener, for a limited time. */
     private void endApplicationThreads(Deadline until) {
-        completions.relieve(Duration.ZERO); // those of callers that the shutdown has refused
+        completions.relieve(Duration.ZERO); // completes the futures of callers that the shutdown has refused
         applicationThreads.shutdown();
         try {
             if (!applicationThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
@@ -155,11 +155,11 @@ final class Run extends RunContext {
         }
     }
 
-    /** Returns the grants of work that was not awaited, since it waits for this shutdown itself. */
+    /** Waits for work. Returns the grants of work that was not awaited, since it waits for this shutdown itself. */
     private Set<HeldGrant> awaitWork() throws InterruptedException {
         quotas.close();
         commit.stopAcquires(); // waiting callers get an exception
-        capacities.close(); // so do those that wait for a capacity
+        capacities.close(); // callers that wait for a capacity, too
         if (!acquires.awaitNone(DATABASE_TIMEOUT)) {
             log.warn(
                     "Some acquires were still in progress after {}; their permits become available when their TTL has passed",

@@ -35,33 +35,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts that the services of a {@link Run} share: settings, threads, the database, the queue, and the grants of this JVM. Batches
- * begin only when the run is complete.
+ * The parts that the services of a {@link Run} share: settings, threads, the database, the queue, and the grants of this JVM. No batch
+ * begins before the run is complete.
  */
 abstract class RunContext implements BatchObserver {
 
     private static final Logger log = LoggerFactory.getLogger(RunContext.class);
 
-    /** How many completions of asynchronous acquires run at a time unless they block. As many of the library's steps run beside them. */
+    /** The maximum number of concurrent completions of asynchronous acquires, unless they block. The library's own steps have the same. */
     private static final int MAX_COMPLETIONS = 64;
 
-    /** How many of these may run at a time: the maintenance, reports of losses, and listeners of releases in the background. */
+    /** The maximum number of concurrent tasks of the maintenance, reports of losses, and listeners of releases in the background. */
     private static final int MAX_LISTENERS = 4;
 
     private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
 
     final ScheduledThreadPoolExecutor scheduler;
 
-    /** For code of the application, and for work that may wait for it. */
+    /** Threads for code of the application, and for work that may wait for it. */
     final ThreadPoolExecutor applicationThreads;
 
-    /** Threads of that pool which completions cannot occupy. */
+    /** Threads of that pool that completions cannot use up. */
     final Executor listenerThreads;
 
-    /** Separate, since there may be an event for each transaction that fails, and losses must not wait for these. */
+    /** Separate, since every failed transaction may be an event, and reports of losses must not wait for these. */
     final Executor retryListenerThreads;
 
-    /** For the library's steps between an answer and the result: a grant is held, and kept alive, before its completion may wait. */
+    /** Runs the library's steps between an answer and the result. Separate, so that grants are kept alive before completions wait. */
     final Executor asynchronousSteps;
 
     final LimitedExecutor completions;
@@ -70,7 +70,7 @@ abstract class RunContext implements BatchObserver {
     final SemaphorePersistence persistence;
     final ListenerNotifier listeners;
     final GrantRegistry held;
-    /** To which handles delegate. */
+    /** The operations to which handles delegate. */
     final GrantHandle.Operations operations;
 
     final Retries retry;
@@ -114,7 +114,7 @@ abstract class RunContext implements BatchObserver {
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
         BatchLimits limits = new BatchLimits(
-                Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2), // so that some remain for other kinds
+                Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2), // leaves some for other kinds of batches
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait,
@@ -163,7 +163,7 @@ abstract class RunContext implements BatchObserver {
         Runnable begin = () -> {
             if (underWay.compareAndSet(false, true)) {
                 CompletableFuture<?> unused = CompletableFuture.completedFuture(true)
-                        .thenRunAsync(task, threads) // if there is no thread for it, that is its failure
+                        .thenRunAsync(task, threads) // fails if there is no thread for it
                         .whenComplete((done, failure) -> {
                             underWay.set(false);
                             if (failure != null) {
@@ -188,7 +188,7 @@ abstract class RunContext implements BatchObserver {
         return database.sessions().threads();
     }
 
-    /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */
+    /** Ends a grant of this JVM that is no longer held according to the database. */
     void lose(String externalId) {
         held.find(externalId).ifPresent(state -> keepAlive.lose(new GrantHandle(state, true, operations)));
     }

@@ -31,7 +31,7 @@ public final class SchemaScript {
         this.tablePrefix = tablePrefix;
     }
 
-    /** {@return the database that it is for} */
+    /** {@return the database for which the script is} */
     public DataSource dataSource() {
         return dataSource;
     }
@@ -53,8 +53,8 @@ public final class SchemaScript {
     }
 
     /**
-     * Checks whether tables or columns are missing, or are being changed by another process. False if a table belongs to another
-     * application, since the script would change it, or if the tables cannot be read: the engine checks them afterwards and reports that.
+     * Checks whether tables or columns are missing, or are being changed by another process. False if the tables cannot be read, or one
+     * belongs to another application, since the script would change it: the engine checks the tables later, and reports that.
      *
      * @return whether to run the script
      */
@@ -66,7 +66,7 @@ public final class SchemaScript {
         }
     }
 
-    /** A connection of the pool may have been cut since it was last used; the next one is a new one. */
+    /** Checks the tables, again if the connection was cut since its last use: the next one is new. */
     private boolean isIncomplete() throws SQLException {
         try {
             return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);

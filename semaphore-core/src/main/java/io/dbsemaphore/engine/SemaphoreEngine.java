@@ -54,8 +54,8 @@ public final class SemaphoreEngine implements AutoCloseable {
     private final SemaphoreMaintenance maintenance = new CurrentMaintenance();
     private final FutureTask<Run> first;
     /**
-     * The current run. After a stop it stays until the next start, so that grants without a time to live can be released, and
-     * administrators can work; it grants nothing then. Null until the first run has begun.
+     * The current run. After a stop it stays until the next start, for administrators and to release grants without a time to live, but
+     * grants nothing. Null until the first run has begun.
      */
     private volatile @Nullable Run run;
 
@@ -108,14 +108,12 @@ public final class SemaphoreEngine implements AutoCloseable {
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
-     * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine. Called by threads
-     *     of the library, too, so it must not wait. It supplies null while the listeners are not known yet: the first 1,000 events are
-     *     kept until then
+     * @param semaphoreListeners supplies the listeners, for each event anew, so that they may be created after the engine. Threads of the
+     *     library call it, so it must not wait. While it returns null, the first 1,000 events are kept for later
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param capacityProviders supplies the providers of capacities, for each semaphore that a pattern creates, and for each release of
-     *     orphans. Called by threads of the library, too, so it must not wait. It supplies null while the providers are not known yet:
-     *     until then patterns create no semaphores, and acquires that need one throw a
-     *     {@link io.dbsemaphore.admin.CapacityUnknownException}
+     *     orphans. Threads of the library call it, so it must not wait. While it returns null, patterns create no semaphores, and
+     *     acquires that need one throw a {@link io.dbsemaphore.admin.CapacityUnknownException}
      * @throws IllegalArgumentException if the settings contradict each other
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
@@ -157,18 +155,18 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Creates an engine that starts on a thread of the library ({@code semaphore-database-1}), so that the application can
-     * continue to start meanwhile. Every use of the engine waits for its start, {@link #start} too. If the start fails,
-     * each use throws the exception that the {@linkplain #SemaphoreEngine constructor} would have thrown.
+     * Creates an engine that starts on a thread of the library ({@code semaphore-database-1}), while the application continues
+     * to start. Every use of the engine, including {@link #start}, waits for that. If it fails, each use throws the exception
+     * that the {@linkplain #SemaphoreEngine constructor} would have thrown.
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
      * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param capacityProviders supplies the providers of capacities, see the {@linkplain #SemaphoreEngine constructor}
-     * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create them with
-     *     the given script
-     * @param schemaWait how long to wait for tables that are missing or lack columns because something else creates them
+     * @param tableCreation called on that thread when the database can be reached, before the tables are used; may create them with the
+     *     given script
+     * @param schemaWait how long to wait for something else to create missing tables or columns
      * @param onceOpen called on that thread as soon as the tables exist; if it fails, the start fails
      * @return the engine
      * @throws IllegalArgumentException if the settings contradict each other
@@ -227,20 +225,20 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * {@return threads for code that may block, as many as are needed at a time: those on which the library calls code of the
-     * application} After the engine was stopped, a task runs on the thread that submits it.
+     * {@return the threads on which the library calls code of the application, which may block: as many as are needed} After the engine was
+     * stopped, a task runs on the thread that submits it.
      */
     public Executor applicationThreads() {
         return task -> current().applicationThreads.execute(task);
     }
 
     /**
-     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application}, at once and then at this interval, unless
-     * its last run is still under way, until it is cancelled or the engine is stopped. Does not wait for the start of the engine.
+     * Runs a task on the {@linkplain #applicationThreads() threads for code of the application}, at once and then at this interval, until it
+     * is cancelled or the engine is stopped. Skips a run if the last one has not ended. Does not wait for the start of the engine.
      *
-     * @param interval from one run to the next
+     * @param interval the time from one run to the next
      * @param task code that may block; an exception is logged, and the next run begins on time
-     * @return the runs to come, which its {@code cancel} ends
+     * @return a handle, whose {@code cancel} ends the runs
      * @throws RejectedExecutionException if the engine has not started yet, or is stopped
      */
     public ScheduledFuture<?> every(Duration interval, Runnable task) {
@@ -252,10 +250,10 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Stops the engine until it is {@linkplain #start started} again: acquires throw {@link io.dbsemaphore.SemaphoreClosedException};
-     * work that holds permits has time to end; grants with a time to live that are still held are released, unless
-     * {@link io.dbsemaphore.AcquireRequest#withReleaseAtShutdown} is false; all connections are returned. Blocks for up to
-     * {@code semaphore.shutdown-timeout} (20 seconds), and for up to 35 seconds more if the database does not answer. Call it before the pool is suspended.
+     * Stops the engine until it is {@linkplain #start started} again. Acquires throw {@link io.dbsemaphore.SemaphoreClosedException}. Work
+     * that holds permits has {@code semaphore.shutdown-timeout} (20 seconds) to end. Then grants with a time to live that are still held
+     * are released, unless {@link io.dbsemaphore.AcquireRequest#withReleaseAtShutdown} is false, and all connections are returned. If the
+     * database does not answer, this takes up to 35 seconds more. Call it before the pool is suspended.
      */
     public void shutDown() {
         synchronized (lifecycle) {
@@ -283,7 +281,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Reads from each table, and writes to no row, in a transaction of its own.
+     * Reads from each table, and tries a write that changes no row, in a transaction of its own.
      *
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
@@ -296,19 +294,18 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /**
      * Finds a task of the scheduled maintenance that this engine has not completed for three of its intervals, and for at least a
-     * minute. The time begins with the {@linkplain #start start}, and anew with each further one. Reads nothing from the database.
+     * minute, since the last {@linkplain #start start}. Does not use the database.
      *
-     * @return what is overdue, and what to do about it; empty if every task is in time, or none is scheduled
+     * @return the overdue task, and what to do about it; empty if every task is in time, or none is scheduled
      */
     public Optional<String> overdueMaintenance() {
         return current().maintenance.overdue(System.nanoTime());
     }
 
     /**
-     * Counts the semaphores of this database that patterns have created, which {@code semaphore.max-pattern-semaphores} limits. May read
-     * the database.
+     * Counts the semaphores that patterns have created, which {@code semaphore.max-pattern-semaphores} limits. May read the database.
      *
-     * @return how many there were within the last minute; 0 if this engine has no patterns
+     * @return their number within the last minute; 0 if this engine has no patterns
      * @throws RuntimeException if the database cannot be read
      */
     public long patternSemaphores() {
@@ -325,7 +322,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         }
     }
 
-    /** Begins a run. If that fails, nothing of it is left. */
+    /** Begins a run. If that fails, nothing of the run remains. */
     private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
         Run begun = new Run(configuration, database, held, permitManager, admin, permitManager);
         boolean succeeded = false;
@@ -343,7 +340,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         }
     }
 
-    /** Ignores interrupts, since the start is bounded by the timeouts of the database. */
+    /** Waits for the first run. Ignores interrupts, since timeouts of the database limit the start. */
     private Run awaitFirst() {
         try {
             return Uninterruptibles.get(first);
@@ -365,13 +362,13 @@ public final class SemaphoreEngine implements AutoCloseable {
     /**
      * The run that grants acquires.
      *
-     * @throws SemaphoreClosedException when the engine is stopped
+     * @throws SemaphoreClosedException if the engine is stopped
      */
     private Run granting() {
         if (state == State.STOPPED) {
             throw new SemaphoreClosedException(STOPPED);
         }
-        return current(); // which throws that exception while it is shutting down
+        return current(); // which throws that exception during a shutdown
     }
 
     /** The current run; while the engine is stopped, the last one. */
@@ -400,7 +397,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     private void end(State next) {
-        state = next; // first, so that further calls throw the right exception
+        state = next; // first, so that concurrent calls throw the right exception
         current().end();
         current().database.suspend();
     }

@@ -11,8 +11,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Thrown when an engine starts on a database, with tables or with an option of the driver that do not enforce semaphores, or with a data
- * source that throws other exceptions than {@link SQLException}.
+ * Thrown when an engine cannot enforce semaphores on its database, with its tables, or with an option of the driver, or when the data source
+ * throws other exceptions than {@link SQLException}.
  */
 public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 
@@ -23,7 +23,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     private static final String LOCKS_NOTHING = "It accepts SELECT ... FOR UPDATE and locks nothing by it";
     private static final String REFUSES = "It has no row locks: it rejects SELECT ... FOR UPDATE";
 
-    /** Why not, by the beginning of the name of the product. */
+    /** The reasons, by the beginning of the product's name. */
     private static final Map<String, String> REASONS = Map.of(
             "HSQL", LOCKS_NOTHING,
             "Apache Derby", LOCKS_NOTHING,
@@ -38,12 +38,12 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
                 - Disable semaphores: semaphore.enabled=false""";
 
-    /** The product and version of the database, the option of the driver, what the test of the tables has seen, or an exception. */
+    /** The value of {@link #database()}. */
     private final String database;
 
-    /** What is wrong. */
+    /** The problem. */
     private final String description;
-    /** What to do. */
+    /** The action. */
     private final String action;
 
     private UnsupportedDatabaseException(String message, String database, String description, String action) {
@@ -90,7 +90,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
         return new UnsupportedDatabaseException(description + " " + action, seen, description, action);
     }
 
-    /** Translates an exception of a data source other than {@link SQLException}; empty for those, and for exceptions of the library. */
+    /** Translates an exception of a data source; empty for an {@link SQLException} or an exception of the library. */
     static Optional<UnsupportedDatabaseException> ofDataSource(RuntimeException failure) {
         Throwable seen = NestedExceptionUtils.getMostSpecificCause(failure);
         if (failure instanceof StartFailure
@@ -118,9 +118,10 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     }
 
     /**
-     * {@return the product and version of the database, as its driver reports them; for an option of the driver that is not supported, its
-     * name and value, or the beginning of the URL; after a test of the tables that has failed, what was expected and seen; for a data source
-     * that throws other exceptions than {@link SQLException}, the exception}
+     * Returns what is not supported.
+     *
+     * @return the product and version of the database; the name and value of an option of the driver, or the beginning of the URL; the
+     *     expected and the seen result of a test of the tables; or the exception of the data source
      */
     public String database() {
         return database;
