@@ -35,13 +35,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
 
 /**
- * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
- * does. A report locks nothing.
+ * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, like a grant.
+ * A report locks nothing.
  */
 public record AdminTransactions(ShortTransaction transaction, Tables tables) {
 
     /**
-     * How many released permits a search for past uses scans at most, or as many as are asked for. A longer scan would find only requests
+     * The number of released permits that a search for past uses scans, unless more are asked for. A longer scan would find only requests
      * that were held for a long time.
      */
     private static final int SCANNED = 2_000;
@@ -57,9 +57,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * Creates a semaphore; false if it exists. One that a pattern has created belongs to the operator from now on.
+     * Creates a semaphore; false if it exists. If a pattern has created it, it belongs to the operator from then on.
      *
-     * @throws RuntimeException for a duplicate key if another transaction creates it at the same time; retry
+     * @throws RuntimeException for a duplicate key, if another transaction creates it at the same time; retry
      */
     public boolean create(String name, int capacity) {
         return transaction.execute(() -> {
@@ -76,9 +76,6 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     /**
      * A semaphore that a pattern creates.
      *
-     * @param name its name
-     * @param capacity its capacity
-     * @param pattern the pattern
      * @param provided whether a provider of the application gave the capacity
      */
     public record PatternSemaphore(String name, int capacity, String pattern, boolean provided) {}
@@ -93,9 +90,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     public record Creation(List<PatternSemaphore> created, Set<String> beyondLimit, long ofPatterns) {}
 
     /**
-     * Creates those of these semaphores that do not exist, the first ones as far as the limit allows.
+     * Creates missing semaphores, the first ones as far as the limit allows.
      *
-     * @param wanted have distinct names
+     * @param wanted the semaphores, with distinct names
      * @param maxOfPatterns the maximum number of semaphores created by patterns
      * @param guard the name of the semaphore whose row is locked while they are counted
      * @param known how many there are; negative to count them
@@ -156,8 +153,8 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * The next semaphores of patterns by id, of those whose name matches a glob and which have another capacity that no provider of the
-     * application has set.
+     * The next semaphores of patterns by id, among those whose name matches a glob, and whose capacity differs and was not set by a provider
+     * of the application.
      */
     public List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return transaction.execute(() -> tables.semaphores().findOfPatterns(glob, otherThan, afterId, limit));
@@ -165,10 +162,10 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
 
     /**
      * Changes the capacity of semaphores of patterns, unless it was set by hand meanwhile, and inserts the audit rows. Skips rows that
-     * other transactions have locked; waits if it is only one.
+     * other transactions have locked, but waits for a single one.
      *
-     * @param changedBy an operator, or one of those that {@link PatternCapacity} names
-     * @return the number of those that were changed
+     * @param changedBy an operator, or a constant of {@link PatternCapacity}
+     * @return the number of changes
      */
     public int setCapacities(List<Long> ids, int capacity, String changedBy, String reason) {
         return transaction.execute(() -> {
@@ -213,7 +210,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         });
     }
 
-    /** Sets a capacity by hand, and inserts an audit row if it is another one than before. */
+    /** Sets a capacity by hand, and inserts an audit row if it has changed. */
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         transaction.run(() -> {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
@@ -255,8 +252,8 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     /**
      * Runs a {@linkplain Drill drill}.
      *
-     * @param oneServer whether all sessions are of one server, whose locks and clock they share
-     * @throws Drill.Deviation if it did not see what the limits rely on
+     * @param oneServer whether all sessions are on one server, whose locks and clock they share
+     * @throws Drill.Deviation if it found a deviation
      */
     public void drill(boolean oneServer) {
         new Drill(transaction, tables, oneServer).run();
@@ -282,12 +279,12 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(() -> tables.semaphores().findStatus(name));
     }
 
-    /** The status of the semaphores behind a name whose name contains a text, sorted by name. */
+    /** A page of the status of the semaphores whose name contains a text, by name. */
     public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
         return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
     }
 
-    /** The holders above a token whose owner or external id contains a text, by token. */
+    /** A page of the holders whose owner or external id contains a text, by token. */
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
                 name,
@@ -295,7 +292,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                 SemaphoreReports.Holder::toContract);
     }
 
-    /** The holders that have held permits of a semaphore for longest. Needs no Hibernate. */
+    /** The holders that have held permits of a semaphore the longest. Needs no Hibernate. */
     public List<String> firstHolders(String name, int limit) {
         return transaction.execute(() -> tables.permits().findFirstHolders(name, limit));
     }
@@ -306,16 +303,15 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * The requests that held permits within a period, the last acquired first; if there are too many, those that are held are kept rather
-     * than the others. No index has the times of requests: this would cost each acquire and release. But the tokens of a semaphore grow
-     * with time, so that the end of the period is found by a binary search over tokens, and the requests before it by a scan of limited
-     * length.
+     * The requests that held permits within a period, the last acquired first. If there are too many, released ones are left out first. No
+     * index has the times of requests, which would cost each acquire and release. But the tokens of a semaphore grow with time: a binary
+     * search over tokens finds the end of the period, and a scan of limited length the requests before it.
      */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
         return of(name, id -> uses(id, clamp(from), clamp(to), limit), SemaphoreReports.Use::toContract);
     }
 
-    /** As a timestamp that each database can compare with. */
+    /** Limits a time to the timestamps that every database can compare with. */
     private static LocalDateTime clamp(Instant time) {
         if (time.isBefore(StoredGrant.instant(BEGIN))) {
             return BEGIN;
@@ -329,11 +325,11 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                 .findUses(semaphoreId, lastToken(semaphoreId, to), from, to, Math.max(SCANNED, limit), Limit.of(limit));
         Map<Long, SemaphoreReports.Use> byToken = new TreeMap<>(Comparator.reverseOrder());
         Stream.concat(held.stream(), released.stream().limit(limit - held.size()))
-                .forEach(use -> byToken.put(use.token(), use)); // in both if it was released after the first query
+                .forEach(use -> byToken.put(use.token(), use)); // both queries have it if it was released in between
         return List.copyOf(byToken.values());
     }
 
-    /** The highest token among the released permits that were acquired until then; 0 if there is none. */
+    /** The highest token of the released permits that were acquired until then; 0 if there is none. */
     private long lastToken(long semaphoreId, LocalDateTime until) {
         long low = 0;
         long high = Long.MAX_VALUE;

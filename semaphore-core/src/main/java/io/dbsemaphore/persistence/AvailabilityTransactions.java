@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The transactions between batches: polls for waiting callers, the records that tell other instances who waits, and the confirmation of
- * permits that are reused.
+ * The transactions besides batches: polls for waiting callers, the records that tell other instances who waits, and the confirmation of
+ * reused permits.
  */
 public record AvailabilityTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
 
@@ -30,9 +30,9 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
     private static final List<Long> NONE = List.of(0L);
 
     /**
-     * The requests that are held, the semaphores of which more is held than their capacity, and the waiters and marks of other instances.
-     * The conditions on {@code expires_at} and {@code instance} are such that no index serves them: with many ids, MySQL would spend more
-     * time on the choice of an index than on the rows.
+     * The held requests, the semaphores whose capacity is exceeded, and the waiting callers and marks of other instances. The conditions on
+     * {@code expires_at} and {@code instance} are written so that no index serves them: with many ids, MySQL would spend more time on the
+     * choice of an index than on the rows.
      */
     private static final String CONFIRM = """
             select found.id, found.kind, all_rows() from (
@@ -45,10 +45,10 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
             where w.semaphore_id in (?) and abs(w.instance) <> ? and w.expires_at > utc_now()) found""";
 
     /**
-     * Reads the availability of each semaphore, by name, and confirms to the other instances who waits here.
+     * Reads the availability of each semaphore, by name, and confirms the waiting callers of this instance to the others.
      *
      * @param inFlight those of them with a batch in flight
-     * @param local the callers of this instance that wait
+     * @param local the waiting callers of this instance
      */
     public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
         return transaction.execute(() -> {
@@ -85,7 +85,7 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
         });
     }
 
-    /** Records that callers wait. A row that another transaction has locked is left out: that one records it, or the next poll. */
+    /** Records that callers wait. Leaves out rows that another transaction has locked: that one records it, or the next poll. */
     private void extend(Set<Long> ids, LocalDateTime now) {
         if (!ids.isEmpty()) {
             Supplier<List<LockedSemaphore>> result = tables.semaphores().lockSkipLocked(ids);
@@ -98,19 +98,19 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
     }
 
     /**
-     * The answer of the database about permits that are reused.
+     * The answer of the database about reused permits.
      *
      * @param held the requests that are held
      * @param awaited the semaphores that callers of other instances wait for
      * @param refused the semaphores of which callers of other instances were refused permits
-     * @param exceeded the semaphores of which more permits are held than their capacity, which was lowered
+     * @param exceeded the semaphores whose lowered capacity is exceeded
      */
     public record Confirmation(Set<Long> held, Set<String> awaited, Set<String> refused, Set<String> exceeded) {}
 
     /**
-     * Finds out which requests are held, and whether others want permits of these semaphores: without a lock, in one statement.
+     * Finds out which requests are held, and whether others want permits of these semaphores, by one statement without locks.
      *
-     * @param requestIds at least one
+     * @param requestIds the ids, at least one
      */
     public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
@@ -141,19 +141,19 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
     /**
      * Tells the other instances that callers of this one were refused.
      *
-     * @param marks how long the others are to know of them, by semaphore
+     * @param marks how long each mark is valid, by semaphore
      */
     public void mark(Map<String, Duration> marks, long instance, String owner) {
         transaction.run(() -> marks.forEach((name, validFor) ->
                 idsOf(Set.of(name)).forEach(id -> tables.waiters().mark(id, instance, owner, validFor))));
     }
 
-    /** Tells the other instances that no caller of this one waits for these semaphores any more. */
+    /** Tells the other instances that no caller of this one waits for these semaphores now. */
     public void forget(Collection<String> names, long instance) {
         transaction.run(() -> tables.waiters().delete(instance, idsOf(names)));
     }
 
-    /** Tells the other instances that no caller of this one waits any more. */
+    /** Tells the other instances that no caller of this one waits now. */
     public void forgetAll(long instance) {
         transaction.run(() -> tables.waiters().deleteAll(instance));
     }

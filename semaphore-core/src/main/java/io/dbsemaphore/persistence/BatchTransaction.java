@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The transaction of a batch: it releases requests, and decides acquires.
  *
- * <p><b>An acquire</b> ({@link #grant}) is two round trips if the driver pipelines, otherwise one for each statement. The first round
+ * <p><b>An acquire</b> ({@link #grant}) takes two round trips if the driver pipelines, otherwise one for each statement. The first round
  * trip:
  *
  * <ol>
@@ -65,8 +65,8 @@ import org.slf4j.LoggerFactory;
  * The decision:
  *
  * <ol>
- *   <li>Acquires that their callers have withdrawn are settled, the others claimed: from now on an acquire
- *       cannot be withdrawn, and its caller awaits the outcome.
+ *   <li>Acquires that their callers have withdrawn are settled, the others claimed: a claimed acquire cannot be withdrawn, and its caller
+ *       awaits the outcome.
  *   <li>The acquires are decided one after the other. If too few permits are available, expired ones are reclaimed, and the acquires
  *       are decided again.
  * </ol>
@@ -76,14 +76,15 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A grant holds the row lock until it commits, so that no two transactions see the same permits available.
  *
- * <p><b>A release</b> is a conditional update of the request and one of its permits. It locks no semaphore row, since it only
- * increases availability. The permits come first: a business transaction that has {@linkplain
- * io.dbsemaphore.SemaphoreOperations#requireHeld checked} a grant has locked them, perhaps for a long time. While a release waits for
- * it, it must not lock the request, which has to be renewed; a request is locked only by transactions of this library, which are
- * short. A release of many requests does not wait: it leaves out those with a locked permit. PostgreSQL does that in one statement.
- * MySQL is sent a lock together with the release; it is refused if one of the permits is locked, which is rare; then nothing has been
- * changed, and the release begins again by looking for the permits that are not locked. If the driver does not pipeline, it begins
- * with that. A request that is locked all the same is waited for once; the next attempt leaves it out like a locked permit.
+ * <p><b>A release</b> is a conditional update of the permits and the request. It locks no semaphore row, since it only increases
+ * availability. The permits come first: a business transaction that has {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld
+ * checked} a grant has locked them, perhaps for a long time. While a release waits for it, it must not lock the request, which has to be
+ * renewed. Only the short transactions of this library lock requests.
+ *
+ * <p>A release of many requests does not wait: it leaves out those with a locked permit. PostgreSQL does that in one statement. MySQL gets
+ * a lock together with the release. In the rare case that one of the permits is locked, it refuses that lock; nothing has been changed
+ * then, and the release begins again by looking for the unlocked permits. If the driver does not pipeline, it begins with that. If a request
+ * row is locked although its permits were not, the first attempt waits for it, and the next one skips it.
  */
 public final class BatchTransaction {
 
@@ -123,7 +124,7 @@ public final class BatchTransaction {
     /**
      * Decides the acquires.
      *
-     * @param release the ids of the requests that the next round trip releases
+     * @param release supplies the ids of the requests that the next round trip releases
      */
     private BatchResult decide(GrantBatch batch, Supplier<Set<Long>> release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
@@ -152,8 +153,8 @@ public final class BatchTransaction {
     }
 
     /**
-     * Settles the open acquires whose external id exists: with the same grant, or with the reason for a rejection. After a commit that was
-     * not answered, the next attempt finds its own grant here, at the latest under the row locks, which the lost transaction held.
+     * Settles the open acquires whose external id exists: with the same grant, or with the reason for a rejection. After a lost commit, the
+     * next attempt finds its own grant here, at the latest under the row locks, which the lost transaction held.
      */
     private void settleRepeated(BatchOutcomes outcomes) {
         Map<String, AcquireState> candidates = new TreeMap<>();
@@ -163,7 +164,7 @@ public final class BatchTransaction {
         if (candidates.isEmpty()) {
             return;
         }
-        tables.sql().flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
+        tables.sql().flush(); // first: if a lock is refused, the piggy-backed releases begin again in this transaction
         List<PermitRequest> found = tables.requests().findByExternalIds(candidates.keySet()).stream()
                 .sorted(Comparator.comparing(PermitRequest::id)) // the order in which releases and renewals lock
                 .toList();
@@ -197,7 +198,7 @@ public final class BatchTransaction {
                 : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
     }
 
-    /** After the answer to a commit was lost. The caller has not had the grant yet: its TTL begins anew if it has passed meanwhile. */
+    /** The outcome after a lost commit. If the TTL has passed meanwhile, it begins anew, since the caller has not had the grant yet. */
     private GrantOutcome repeatOwn(AcquireState acquire, PermitRequest request) {
         if (request.isAlive()) {
             return new GrantOutcome.Granted(tables.grantOf(request), false);
@@ -265,7 +266,7 @@ public final class BatchTransaction {
         return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
     }
 
-    /** A row that is skipped is locked or deleted. The name is looked up again if that was so at an earlier attempt. */
+    /** Forgets ids that may be of deleted rows: a skipped row is locked or deleted. If it was skipped before, its name is looked up again. */
     private void forgetDeleted(Locks locks, Set<String> awaited, BatchOutcomes outcomes) {
         Map<Long, String> notLocked = locks.notLocked();
         if (!notLocked.isEmpty()
@@ -293,7 +294,7 @@ public final class BatchTransaction {
         return availabilities;
     }
 
-    /** Postpones an acquire that names a row that another transaction has locked, or deleted: a later batch looks it up again. */
+    /** Postpones an acquire that names a row that was locked or deleted. */
     private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
         for (String name : acquire.command().permits().keySet()) {
             if (!locked.contains(name)) {
@@ -313,7 +314,7 @@ public final class BatchTransaction {
         List<List<@Nullable Object>> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         for (Allocation.Approval approval : decision.approvals()) {
-            if (approval.acquire().isWriteBlocked()) { // the insert would block others while it waits once more
+            if (approval.acquire().isWriteBlocked()) { // an insert that waits would block others
                 tables.requests()
                         .queueLockOfExternalId(approval.acquire().command().externalId());
             }
@@ -348,8 +349,7 @@ public final class BatchTransaction {
     }
 
     /**
-     * When the first of the held permits of each semaphore expires, by id; no entry if nothing held expires.
-     * The value may come from the cache.
+     * When the first of the held permits of each semaphore expires, by id; no entry if none expires. May come from the cache.
      */
     private Map<Long, Instant> earliestExpiries(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
@@ -367,7 +367,7 @@ public final class BatchTransaction {
         return expiries;
     }
 
-    /** Tells other instances which callers of this one wait after the transaction: in the order of the locks, as a poll does. */
+    /** Tells other instances which callers of this one wait after the transaction, in the order of the locks. */
     private static void tell(WaiterTable.Queues queues, LocalQueues local, Allocation decision) {
         Map<String, List<Waiter>> refused = decision.waiters();
         decision.availabilities().entrySet().stream()
@@ -379,12 +379,12 @@ public final class BatchTransaction {
     }
 
     /**
-     * Releases requests, in one round trip if the driver pipelines. What became of them is read after the commit.
+     * Releases requests, in one round trip if the driver pipelines. The outcomes are read after the commit.
      *
      * @param permitIds the ids of the permits of each request, by its id
-     * @param waits whether to wait for permits that another transaction has locked, which is for one request only; otherwise requests
+     * @param waits whether to wait for permits that another transaction has locked, for a single request only; otherwise requests
      *     with such permits are left out
-     * @param blocked whether an attempt before has found rows locked: requests that are locked themselves are left out, too
+     * @param blocked whether an earlier attempt met locked rows, so that locked requests are left out, too
      */
     public BatchResult release(SortedMap<Long, List<Long>> permitIds, boolean waits, boolean blocked) {
         Supplier<Set<Long>> released;
@@ -410,7 +410,7 @@ public final class BatchTransaction {
         return requestIds.stream().collect(Collectors.toMap(id -> id, id -> outcome));
     }
 
-    /** The held ones of these requests; all of them if they cannot be read: the others of the batch are released all the same. */
+    /** The held requests among these; all if they cannot be read, since the rest of the batch is released in any case. */
     private List<Long> findHeld(Set<Long> requestIds) {
         try {
             return transaction.execute(() -> tables.requests().findHeld(requestIds));
@@ -446,7 +446,7 @@ public final class BatchTransaction {
                 : PermitTable.among(permitIds, locked.get()).keySet();
     }
 
-    /** After a refused lock nothing has been written yet: the work begins again with the permits that nobody has locked. */
+    /** Throws the failure, unless it is a refused lock, after which nothing has been written and the release can begin again. */
     private static void requireRefusal(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
         if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
             throw failure;
@@ -454,7 +454,7 @@ public final class BatchTransaction {
         log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
     }
 
-    /** Takes one more round trip, to lock the permits that no other transaction has locked. */
+    /** Queues the release of requests whose permits it can lock, which takes one more round trip. */
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds, boolean skipsRequests) {
         SortedMap<Long, List<Long>> unlocked = tables.permits().lockSkipLocked(permitIds);
         if (skipsRequests && !unlocked.isEmpty()) {

@@ -24,7 +24,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
     /** Changes by operators have ids from here on, which are positive. */
     static final long OPERATORS = 0;
 
-    /** Reclaims have ids from here on, which are negative. They ascend with time, too. */
+    /** Reclaims have ids from here on, which are negative, and also ascend with time. */
     static final long RECLAIMS = Long.MIN_VALUE;
 
     private static final String INSERT = """
@@ -32,16 +32,16 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
                 changed_by, reason, external_id, owner, permits, changed_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, utc_now())""";
 
-    /** Reads by the primary key, which ascends with time, since no index contains the forced releases alone. */
+    /** Reads by the primary key, which ascends with time, since no index has the forced releases only. */
     private static final String LATEST_EXTERNAL_IDS =
             "select external_id from capacity_change where id > 0 order by id desc limit ?";
 
-    /** Reads a range of an index for each name. An entry is as old as the release that it is about. */
+    /** Reads a range of an index for each name. An entry is as old as its release. */
     private static final String TAKEN_AWAY = """
             select external_id, changed_at, all_rows() from capacity_change
             where semaphore_name in (?) and changed_at >= ? and changed_at <= ? and external_id in (?)""";
 
-    /** The longest time from a release to the entry about it, in one transaction. */
+    /** The longest time from a release to its entry, in one transaction. */
     private static final Duration TIME_TO_WRITE = Duration.ofMinutes(1);
 
     /** Queues the insert of these rows. */
@@ -55,7 +55,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
     }
 
     /**
-     * The row of permits that were released without their holder, which leaves the capacity as it is.
+     * The row of permits that were released without their holder. The capacity does not change.
      *
      * @param by the operator; null for a reclaim by the library
      */
@@ -73,7 +73,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
     }
 
     /**
-     * The requests among these, all released, whose permits were released by force or reclaimed.
+     * Selects from released requests those whose permits were released by force or reclaimed.
      *
      * @param names the semaphores of their permits
      */
@@ -98,7 +98,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
                 .toList();
     }
 
-    /** The external ids of the requests that were released by force, among so many of the latest entries. */
+    /** The external ids of requests that were released by force, among this many of the latest entries. */
     Set<String> latestForcedReleases(int limit) {
         return sql.read(LATEST_EXTERNAL_IDS, (row, number) -> row.getString(1), limit).stream()
                 .filter(Objects::nonNull)

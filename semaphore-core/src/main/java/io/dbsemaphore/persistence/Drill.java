@@ -35,13 +35,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.IncorrectResultSizeDataAccessException;
 
 /**
- * Does what acquires and releases do, by their own statements, with rows of its own that are rolled back, and compares what it sees with
- * what the limits rely on: row locks that exclude another session, sums that count what was inserted, keys that are compared byte for
- * byte, changes that are undone by a rollback, one clock. The definition of a table does not tell: a server may have made it
- * with another engine, and a session, a driver or a mode of the database may change what a statement does.
+ * Runs the statements of acquires and releases on rows of its own, which are rolled back, and checks that limits can be enforced: row
+ * locks exclude another session, sums count inserted rows, keys are compared byte for byte, a rollback undoes changes, and there is one
+ * clock. The definition of a table does not tell that: the server may have another engine for it, and a session, a driver or a mode of the
+ * database may change what a statement does.
  *
  * <p>It does not disturb other instances: its rows are never committed, statements that skip locked rows skip them, and the gap of an
- * index that InnoDB locks for the duplicate is between rows of the drill. What it does not see in time passes.
+ * index that InnoDB locks for the duplicate is between rows of the drill. If a check gets no answer in time, it passes.
  *
  * <p>For one use.
  */
@@ -49,10 +49,10 @@ public final class Drill {
 
     private static final Logger log = LoggerFactory.getLogger(Drill.class);
 
-    /** How long the second session is awaited: for its connection, and for both of its answers. Shorter than any limit for idle sessions. */
+    /** How long to wait for the second session: for its connection, and for both of its answers. Shorter than any limit for idle sessions. */
     private static final Duration PATIENCE = Duration.ofMillis(800);
 
-    /** A session that does not wait for the other one answers within this time, and twice that of its first statements. */
+    /** A session that does not wait for the other one answers within this time plus twice that of its first statements. */
     private static final Duration PROMPT = Duration.ofMillis(5);
 
     /** By how much the clocks of two sessions may differ. */
@@ -71,19 +71,19 @@ public final class Drill {
     private static final String CLOCK =
             "Connect all sessions to one server, or keep the clocks of the servers together.";
 
-    /** What is to be done on MySQL and MariaDB if something was not seen. The names of the tables get their schema, in literals, too. */
+    /** The statements to execute on MySQL and MariaDB after a deviation. The names of the tables get their schema, in literals, too. */
     private static final String CONVERSIONS = """
             select concat('alter table ', table_name, ' engine=InnoDB /* is ', engine, ' */') from information_schema.tables
             where engine <> 'InnoDB' and concat('`', table_schema, '`.', table_name) in ('semaphore', 'permit_request', 'permit',
                 'semaphore_instance', 'semaphore_waiter', 'capacity_change') order by table_name""";
 
-    /** What is to be done on PostgreSQL about what cannot be seen: a crash empties a table. A table comes before those that refer to it. */
+    /** The statements to execute on PostgreSQL for unlogged tables, which a crash empties. A table comes before those that refer to it. */
     private static final String UNSAFE = """
             select concat('alter table ', relname, ' set logged') from pg_class
             where relpersistence = 'u' and oid in (cast('semaphore' as regclass), cast('permit_request' as regclass),
                 cast('permit' as regclass)) order by relname desc""";
 
-    /** Something that the limits rely on was not seen. */
+    /** A check has failed. */
     public static final class Deviation extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -95,7 +95,7 @@ public final class Drill {
             this.action = action;
         }
 
-        /** What to do. */
+        /** The action to take. */
         public String action() {
             return action;
         }
@@ -106,7 +106,7 @@ public final class Drill {
     private final Database database;
     private final boolean oneServer;
 
-    /** Of a random name, so that those of two instances do not meet. They differ in case, a blank at the end, and what Latin-1 lacks. */
+    /** Keys that differ in case, a blank at the end and characters outside Latin-1 only. A random prefix sets this drill apart. */
     private final List<String> keys = Stream.of("drill", "DRILL", "drill ", "dr\u0131ll \uD83D\uDE00")
             .map((UUID.randomUUID() + "-")::concat)
             .toList();
@@ -124,7 +124,7 @@ public final class Drill {
     private volatile @Nullable Deviation deviationBeside;
     private volatile long nanosOfAnswerBeside;
 
-    /** Whether the first session may have ended, so that the second one does not wait for it any longer. */
+    /** Whether the first session may have ended, so that the second one no longer waits for it. */
     private volatile boolean mayEnd;
 
     Drill(ShortTransaction transaction, Tables tables, boolean oneServer) {
@@ -187,7 +187,7 @@ public final class Drill {
         insert(times.get(0));
         if (two) {
             turn.complete(true);
-            // on a foreign table, the second session waits although it is told not to
+            // on a foreign table, the second session waits in spite of skip locked
             boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos())
                     && Uninterruptibles.acquire(
                             answers,
@@ -203,8 +203,7 @@ public final class Drill {
         require("the permits that are held after a release", List.of(0L), held(ids.subList(0, 1)));
         require("the number of released requests", 1, released.get());
         mayEnd = true;
-        // last: PostgreSQL ends the transaction with it, so that the second session waits no longer, and InnoDB keeps
-        // its locks
+        // last: on PostgreSQL it ends the transaction, and the second session goes on; on InnoDB its locks stay
         if (insertsDuplicateOf(0)) {
             throw new Deviation("an external id exists once", "it was inserted twice", PLAIN, null);
         }
@@ -257,7 +256,7 @@ public final class Drill {
         return PermitRequest.acquired(tables.ids().next(), command, now);
     }
 
-    /** Executes what is queued, and sums the permits that are held. */
+    /** Executes the queued statements, and sums the held permits. */
     private List<Long> held(List<Long> semaphoreIds) {
         Map<Long, HeldSum> sums = tables.permits().sumHeld(semaphoreIds);
         return semaphoreIds.stream()
@@ -312,7 +311,7 @@ public final class Drill {
         }
     }
 
-    /** The first session has already executed the statements that the second one executes: its database has the tables. */
+    /** The deviation of the second session, if any. The first session has found the tables. */
     private static @Nullable Deviation deviationOfBeside(RuntimeException failure) {
         if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE) || SqlErrors.is(failure, SqlErrorKind.MISSING_SCHEMA)) {
             return new Deviation(
@@ -331,7 +330,7 @@ public final class Drill {
         }
         nanosOfAnswerBeside = System.nanoTime() - begin;
         answers.release();
-        // between keys of the drill, so that no other session waits; this one, until the first session has rolled back
+        // waits until the first session has rolled back; no other session does, since the key is between those of the drill
         boolean unused = insertsDuplicateOf(2);
         if (!mayEnd) {
             deviationBeside = new Deviation(
@@ -351,7 +350,7 @@ public final class Drill {
                                 || each.minus(TOLERANCE).isAfter(last));
     }
 
-    /** On an engine without transactions the rows stay. Their table and ids. */
+    /** Deletes rows that were not rolled back, by an engine without transactions. Returns their tables and ids. */
     private List<String> deleteWhatIsLeft() {
         List<String> left = new ArrayList<>();
         List<Long> all = Stream.concat(ids.stream(), requests.stream().map(PermitRequest::id))
@@ -366,7 +365,7 @@ public final class Drill {
         return left;
     }
 
-    /** Deletes them if it may: the privileges that are needed at run time do not include it. */
+    /** Deletes rows, if the user may: the library needs no such privilege otherwise. */
     private int delete(String sql, List<Long> all) {
         try {
             return tables.sql().execute(sql, all);
@@ -379,7 +378,7 @@ public final class Drill {
         }
     }
 
-    /** The statements that mend the tables. */
+    /** The statements that repair the tables. */
     private List<String> mends() {
         try {
             return database == Database.H2
@@ -388,13 +387,13 @@ public final class Drill {
                             .read(
                                     database == Database.POSTGRESQL ? UNSAFE : CONVERSIONS,
                                     (row, number) -> row.getString(1)));
-        } catch (RuntimeException unreadable) { // rejected by a filter of the pool
+        } catch (RuntimeException unreadable) { // a filter of the pool may reject the query
             log.debug("The definitions of the tables are unknown", unreadable);
             return List.of();
         }
     }
 
-    /** Whether the server has rejected a statement for what it is: the keys are random, so that no other row has them. */
+    /** Whether the server rejected the statement itself. A duplicate key counts: the keys are random, so that no other row has them. */
     private static boolean isOfStatement(RuntimeException failure) {
         return SqlErrors.isAnswerOfServer(failure)
                 && Arrays.stream(SqlErrorKind.values())

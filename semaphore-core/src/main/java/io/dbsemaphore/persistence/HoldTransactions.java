@@ -21,19 +21,18 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The transactions by which a holder keeps its permits: the renewal of one grant, and what the keep-alive does for all grants of this
+ * The transactions by which a holder keeps its permits: the renewal of one grant, and those of the keep-alive for all grants of this
  * JVM.
  *
  * <p>One grant is renewed by a conditional update and a read of the new expiry. The keep-alive renews batches of grants, in one
- * transaction each. It never waits for a row lock: a request that another transaction has locked is skipped, so that it does not
- * delay the others.
+ * transaction each. It never waits for a row lock: a locked request is skipped, and does not delay the others.
  */
 public record HoldTransactions(ShortTransaction transaction, Tables tables) {
 
     /** The maximum number of requests per statement: well below the limits of the databases, and quick to parse. */
     private static final int MAX_BATCH = 500;
 
-    /** The maximum number of audit entries that are looked at: operators do not release more permits by force between two heartbeats. */
+    /** The number of audit entries that are read: operators do not release more permits by force between two heartbeats. */
     private static final int AUDITED = 1_000;
 
     public Optional<StoredGrant> find(String externalId) {
@@ -61,7 +60,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
      * Extends the lease of this JVM by the timeout; registers it if it is unknown.
      *
      * @param answered the nonce of the last heartbeat that was answered
-     * @param nonce of this one, and of those before it that were not answered; higher
+     * @param nonce the higher nonce of this heartbeat, and of unanswered ones before it
      * @return false if another process has sent heartbeats for this instance
      */
     public boolean heartbeat(long instance, String owner, Duration timeout, long answered, long nonce) {
@@ -76,7 +75,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
         }
     }
 
-    /** Binds requests that this JVM kept alive to no instance: they stay held until they expire. */
+    /** Unbinds requests that this JVM kept alive: they stay held until they expire. */
     public void unbind(long instance, Collection<Long> requestIds) {
         batches(requestIds)
                 .forEach(batch -> transaction.run(() -> tables.requests().queueUnbinding(batch, instance)));
@@ -90,17 +89,17 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
     /**
      * The outcome of one batch. A request that is neither held nor lost was locked by another transaction.
      *
-     * @param held renewed, or confirmed to be held
-     * @param lost released or expired
+     * @param held the requests that were renewed, or confirmed to be held
+     * @param lost the requests that were released or have expired
      */
     public record Outcome(Set<Long> held, Set<Long> lost) {}
 
     /**
-     * Renews requests that are kept alive, unless they end later already.
+     * Renews requests that are kept alive, unless they already end later.
      *
-     * @param millis by request, the time from now until it is to end
-     * @param each called with the outcome of each batch after its commit
-     * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
+     * @param millis the time from now to the new end, by request
+     * @param each receives the outcome of each batch after its commit
+     * @throws RuntimeException if a batch failed; the state of its requests and of those in later batches is unknown
      */
     public void renew(Map<Long, Long> millis, Consumer<Outcome> each) {
         inTransactions(
@@ -114,14 +113,14 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * The state in the database of requests that have expired according to this JVM.
+     * The state in the database of requests that have expired by this JVM's clock.
      *
-     * @param alive the remaining time of requests that were renewed, by this or another process
-     * @param releasedInTime the requests that another process released before they expired, neither by force nor to reclaim them
+     * @param alive the remaining time of requests that this or another process has renewed
+     * @param releasedInTime the requests that another process released before they expired; not by force, and not to reclaim them
      */
     public record Ended(Map<Long, Duration> alive, Set<Long> releasedInTime) {}
 
-    /** Reads the state of grants that have expired according to this JVM. */
+    /** Reads the state of grants that have expired by this JVM's clock. */
     public Ended findEnded(Collection<StoredGrant> grants) {
         Map<Long, Duration> alive = new HashMap<>();
         Set<Long> releasedInTime = new HashSet<>();
@@ -151,13 +150,13 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
         inTransactions(requestIds, tables.requests()::queueTouch, each);
     }
 
-    /** The external ids of requests that operators have released by force, by any instance, lately. */
+    /** The external ids of requests that operators have recently released by force, through any instance. */
     public Set<String> findReleasedByForce() {
         return transaction.execute(() -> tables.history().latestForcedReleases(AUDITED));
     }
 
     /**
-     * Locks those of the requests of a batch that no other transaction has locked, and finds out which ones are held.
+     * Locks the requests of each batch that no other transaction has locked, and finds out which of them are held.
      *
      * @param write queues the writes to the locked requests
      * @param each receives the outcome of each batch as soon as it is committed
@@ -184,7 +183,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
         };
     }
 
-    /** Splits requests in ascending order of ids, the order in which all transactions lock. */
+    /** Splits requests into batches, in ascending order of ids, in which all transactions lock. */
     private static List<List<Long>> batches(Collection<Long> requestIds) {
         return Sql.chunks(requestIds.stream().sorted().distinct().toList(), MAX_BATCH);
     }

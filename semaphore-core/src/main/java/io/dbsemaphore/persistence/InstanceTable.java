@@ -42,7 +42,7 @@ record InstanceTable(Sql sql, Suspects suspects) {
      * Extends the lease of the instance by the timeout; registers the instance if it is unknown.
      *
      * @param answered the nonce of its last heartbeat that was answered; after a failover the row may have an earlier one
-     * @param nonce of this heartbeat, and of those before it that were not answered
+     * @param nonce the nonce of this heartbeat, and of unanswered ones before it
      * @throws RuntimeException {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#DUPLICATE_KEY for a duplicate key} if the row has a nonce of
      *     another process
      */
@@ -86,7 +86,7 @@ record InstanceTable(Sql sql, Suspects suspects) {
 
     /**
      * Decides which instances are dead: those whose heartbeat was overdue in two reads, at least the grace period apart. One
-     * read is not enough: after an outage of the database every heartbeat is overdue until its JVM has sent the next one.
+     * read is not enough: after an outage of the database every heartbeat is overdue until the next one is sent.
      */
     static final class Suspects {
 
@@ -98,7 +98,7 @@ record InstanceTable(Sql sql, Suspects suspects) {
         /** Least recently seen first. */
         private final Map<Long, Sighting> sightings = new LinkedHashMap<>();
 
-        /** When the lease of a suspect instance expired, and when it was first suspect after its last heartbeat. */
+        /** When the lease of an instance expired, and when it became suspect after its last heartbeat. */
         private record Sighting(@Nullable LocalDateTime expiresAt, long nanos) {}
 
         Suspects(Duration grace, LongSupplier nanoClock) {

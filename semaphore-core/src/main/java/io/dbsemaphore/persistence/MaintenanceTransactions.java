@@ -19,7 +19,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int SEMAPHORES_AT_ONCE = 100;
 
-    /** Each of them locks a semaphore's row, for which an acquire may wait. */
+    /** Few, since each locks a semaphore's row, for which an acquire may wait. */
     private static final int LOCKS_AT_ONCE = 20;
 
     private MaintenanceRepository rows() {
@@ -34,7 +34,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         return transaction.execute(() -> reclaim.find(reason, after, limit));
     }
 
-    /** The reason to reclaim what dead instances hold; empty if none is dead. */
+    /** The reason to reclaim permits of dead instances; empty if none is dead. */
     public Optional<ReclaimReason> findDeadInstances() {
         Map<Long, DeadInstance> dead = transaction.execute(tables.instances()::findDead);
         return dead.isEmpty() ? Optional.empty() : Optional.of(ReclaimReason.instanceGone(dead));
@@ -56,8 +56,8 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
     }
 
     /**
-     * Releases one batch of held permits whose requests are released. There are none unless the tables were modified by
-     * other means. The search starts from the held permits, which are few, not from all released requests.
+     * Releases one batch of held permits whose requests are released. There are none unless something else modified the tables. The
+     * search starts from the held permits, which are few, not from the released requests.
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         Supplier<Integer> repaired = transaction.executeWithRepositories(() -> {
@@ -80,19 +80,19 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         });
     }
 
-    /** Deletes one batch of the audit of reclaims, which is kept as long as the requests that it is about. */
+    /** Deletes one batch of the audit of reclaims, which is kept as long as released requests. */
     public int deleteReclaims(Duration retention, int limit) {
         return deleteHistory(CapacityHistory.RECLAIMS, retention, limit);
     }
 
-    /** Deletes one batch of the audit of what operators did. */
+    /** Deletes one batch of the audit of operators. */
     public int deleteHistory(Duration retention, int limit) {
         return deleteHistory(CapacityHistory.OPERATORS, retention, limit);
     }
 
     private int deleteHistory(long kind, Duration retention, int limit) {
         return transaction.executeWithRepositories(() -> {
-            // no reclaim with a higher id is as old, so that a scan of many ends there
+            // no reclaim with a higher id is as old, so that a long scan ends there
             long last = kind == CapacityHistory.RECLAIMS
                     ? kind | TimeOrderedIds.upperBound(tables.requests().now(), retention)
                     : Long.MAX_VALUE;
@@ -101,7 +101,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         });
     }
 
-    /** Deletes queues that their instances have not confirmed for so long. */
+    /** Deletes queues that their instances have not confirmed for this time. */
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {
         long minusMillis = -overdueFor.toMillis();
         return transaction.executeWithRepositories(
@@ -111,7 +111,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
                         .sum());
     }
 
-    /** Deletes the instances that hold nothing and whose lease expired longer ago than that. */
+    /** Deletes the instances that hold nothing and whose lease expired longer ago than this. */
     public int deleteExpiredInstances(Duration overdueFor) {
         long minusMillis = -overdueFor.toMillis();
         return transaction.executeWithRepositories(() -> {
@@ -120,10 +120,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         });
     }
 
-    /**
-     * A page of semaphores above an id that were created by a pattern, of which nothing is held, and which have long been
-     * idle.
-     */
+    /** A page of semaphores above an id that a pattern created, that have no held permits, and that have been idle for this time. */
     public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
         return transaction.executeWithRepositories(
                 () -> rows().findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));

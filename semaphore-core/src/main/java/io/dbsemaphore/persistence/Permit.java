@@ -11,8 +11,8 @@ import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
 
 /**
- * The permits that one request holds of one semaphore. The state duplicates that of the request, so that the held permits
- * of a semaphore can be summed from one index.
+ * The permits that one request holds of one semaphore. The state is a copy of the request's, so that the held permits of a
+ * semaphore can be summed from one index.
  */
 @Entity
 @Table(name = "permit")
@@ -31,7 +31,7 @@ class Permit {
     @Column(name = "count", nullable = false, updatable = false)
     private int count;
 
-    /** 1 if it excludes all other permits, otherwise 0; a number, so that it can be aggregated. */
+    /** 1 if it excludes all other permits, otherwise 0. A number can be aggregated. */
     @Column(name = "exclusive", nullable = false, updatable = false)
     private int exclusive;
 

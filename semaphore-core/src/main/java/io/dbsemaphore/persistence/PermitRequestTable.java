@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. Queued statements are
  * executed in the next round trip of the transaction, at the latest in its commit.
  *
- * <p>Requests that are found by several ids count as held if their state is not {@code RELEASED}. PostgreSQL uses no index for that
- * condition. For {@code state = 'ACQUIRED'} it would read all index entries of that state, including those of requests that were released
- * since, as long as the table has no statistics.
+ * <p>Statements with several ids test for a state that is not {@code RELEASED}, since PostgreSQL uses no index for that condition. For
+ * {@code state = 'ACQUIRED'}, as long as the table has no statistics, it would read all index entries of that state, including those of
+ * requests that were released since.
  */
 record PermitRequestTable(Sql sql, Database database) {
 
@@ -65,7 +65,7 @@ record PermitRequestTable(Sql sql, Database database) {
             "select id, all_rows() from permit_request where id in (?) and state <> 'RELEASED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
 
-    /** Uses an index, whatever the number of holders: on PostgreSQL only if the clock is read in a subquery, once. */
+    /** Uses an index, whatever the number of holders; on PostgreSQL only because a subquery reads the clock once. */
     private static final String FIND_OLDEST_EXPIRED = """
             select id from permit_request where state = 'ACQUIRED' and expires_at <= (select utc_now()) order by expires_at limit ?""";
 
@@ -74,7 +74,7 @@ record PermitRequestTable(Sql sql, Database database) {
             from permit p join permit_request r on r.id = p.permit_request_id left join semaphore_instance i on i.id = r.instance
             where p.semaphore_id in (?) and p.state = 'ACQUIRED' group by p.semaphore_id""";
 
-    /** A request that has been neither repeated nor renewed since it was granted, unless this instance keeps it alive. */
+    /** Releases a request that was neither repeated nor renewed since it was granted, or that this instance keeps alive. */
     private static final String RELEASE_UNREPEATED = RELEASE + " and (renewed_at = created_at or instance = ?)";
 
     private static final String RENEW_BY_HANDLE = """
@@ -86,7 +86,7 @@ record PermitRequestTable(Sql sql, Database database) {
             update permit_request set expires_at = utc_plus_millis(ttl_millis), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
 
-    /** Shortens nothing: the first caller may still be at work. */
+    /** Never shortens the expiry: the first caller may still be at work. */
     private static final String REPLAY = """
             update permit_request set ttl_millis = case when ttl_millis < ? then ? else ttl_millis end,
                 expires_at = case when expires_at < utc_plus_millis(?) then utc_plus_millis(?) else expires_at end,
@@ -106,8 +106,8 @@ record PermitRequestTable(Sql sql, Database database) {
 
     /**
      * On InnoDB, queues a locking read that waits for transactions that have inserted or locked this external id. It locks less
-     * than an insert, which blocks all inserts into the gap before a duplicate while it waits for it. On other databases such a
-     * read does not find a row that is not committed, so nothing is queued.
+     * than an insert: one that waits for a duplicate blocks all inserts into the gap before that. On other databases such a read
+     * does not find an uncommitted row, so nothing is queued.
      */
     void queueLockOfExternalId(String externalId) {
         if (database.locksUncommittedRows()) {
@@ -131,25 +131,24 @@ record PermitRequestTable(Sql sql, Database database) {
     }
 
     /**
-     * Queues one statement that locks those of the held permits that no other transaction has locked, and releases those of the
-     * held requests that have no others. The result are the ids of the requests.
+     * Queues one statement that locks the held permits that no other transaction has locked, and releases the held requests all of
+     * whose permits it has locked. The result is the ids of these requests.
      *
-     * @param permitIds the permits of all these requests
+     * @param permitIds the permits of all given requests
      */
     Supplier<List<Long>> queueReleaseSkipLocked(Collection<Long> ids, Collection<Long> permitIds) {
         return sql.queryRows(RELEASE_SKIP_LOCKED, Sql.ID, ids, permitIds, permitIds);
     }
 
     /**
-     * Queues the renewal of the requests among these that are held and not expired, each to now + its time; it never shortens a
-     * lease.
+     * Queues the renewal of those requests that are held and not expired, each to now + its time. It never shortens an expiry.
      */
     void queueRenewal(SortedMap<Long, Long> millis) {
         Sql.ById times = new Sql.ById(millis);
         sql.update(RENEW, times, millis.keySet(), times);
     }
 
-    /** Queues an update of those of the requests that this JVM keeps alive: they stay held until they expire, without heartbeats. */
+    /** Queues an update of those requests that this JVM keeps alive: they stay held until they expire, without heartbeats. */
     void queueUnbinding(Collection<Long> ids, long instance) {
         sql.update(UNBIND, ids, instance);
     }
@@ -188,10 +187,10 @@ record PermitRequestTable(Sql sql, Database database) {
     }
 
     /**
-     * Finds when the first of the held permits of each semaphore may be reclaimed, unless it is renewed: when it expires, or when the
-     * oldest heartbeat of an instance that keeps permits alive has been overdue for long enough.
+     * Finds when the first of the held permits of each semaphore may be reclaimed without a renewal or heartbeat: when it expires, or when
+     * the oldest heartbeat of an instance that keeps permits alive has been overdue for long enough.
      *
-     * @return the times by semaphore id, without the semaphores of which no permit may be reclaimed
+     * @return the times by semaphore id; none for semaphores without such a permit
      */
     Map<Long, Instant> findEarliestExpiries(Collection<Long> semaphoreIds) {
         Map<Long, Instant> earliest = new HashMap<>();
@@ -211,27 +210,27 @@ record PermitRequestTable(Sql sql, Database database) {
     }
 
     /**
-     * Releases a request that has been neither repeated nor renewed since it was granted.
+     * Releases a request that was neither repeated nor renewed since it was granted.
      *
-     * @param instance its renewals count as none; null if there is none
+     * @param instance an instance whose renewals do not count; null for none
      */
     int releaseUnrepeated(long id, @Nullable Long instance) {
-        return sql.execute(RELEASE_UNREPEATED, id, instance == null ? 0L : instance); // no instance has the id 0
+        return sql.execute(RELEASE_UNREPEATED, id, instance == null ? 0L : instance); // no instance has id 0
     }
 
-    /** Queues the renewal of a request that is held and has not expired, to now + the time to live. The result is 0 otherwise. */
+    /** Queues the renewal of a request to now + the time to live. The result is 0 if it is not held, or has expired. */
     Supplier<Integer> queueRenewal(long id, Duration ttl) {
         return sql.update(RENEW_BY_HANDLE, ttl.toMillis(), ttl.toMillis(), id);
     }
 
-    /** Restarts the time to live of a request that nobody has had yet, so that it does not count as renewed. */
+    /** Restarts the time to live of a request that its caller has not received yet. It does not count as renewed. */
     int restart(long id) {
         return sql.execute(RESTART, id);
     }
 
     /**
-     * Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed. It never ends earlier than
-     * before.
+     * Restarts the time to live of a repeated request, even if it has expired, as long as it has not been reclaimed. Never shortens the
+     * expiry.
      *
      * @param ttl null to hold it until it is released
      */

@@ -47,29 +47,29 @@ final class PermitTable {
     private static final String SUM_OF_ONE = "select " + SUMS + " from permit p where " + HELD;
     private static final String SUM_OF_MANY =
             "select p.semaphore_id, " + SUMS + ", all_rows() + 1 from permit p where ";
-    /** The clock is read with a table, without which SQL firewalls reject the union. */
+    /** Reads the clock from a table, since SQL firewalls reject a union without one. */
     private static final String BY_SEMAPHORE_AND_CLOCK =
             " group by p.semaphore_id union all (select 0, 0, 0, 0, utc_now(), 1 from semaphore s where s.id in (?) limit 1)";
 
-    /** One row for each semaphore. A list of conditions, as above, would have to be planned whenever its length differs. */
+    /** One row for each semaphore. A list of conditions, as above, would need a plan for each length. */
     private static final String SUM_OF_EACH = """
             select s.id, sums.*, all_rows() from semaphore s cross join lateral (select %s from permit p
             where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from) sums where s.id in (?)""".formatted(SUMS);
 
-    /** The number of semaphores of one statement, which a batch does not exceed. With more conditions MySQL needs longer for each. */
+    /** The number of semaphores of one statement, which no batch exceeds. With more conditions MySQL takes longer for each. */
     private static final int MAX_SUMS = 200;
 
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
 
-    /** The hint makes MySQL use the primary key: for a small table it otherwise scans all rows, and encounters other locks. */
+    /** The hint makes MySQL use the primary key. It would scan all rows of a small table, and meet other locks. */
     private static final String LOCK_NOWAIT = """
             select /*+ index(p primary) */ p.id from permit p
             where p.id in (?) and p.state = 'ACQUIRED' order by p.id for update nowait""";
 
     private static final String RELEASE = "update permit set state = 'RELEASED' where %s and state = 'ACQUIRED'";
 
-    /** Always true. It sends the notifications without a statement of its own, and none where nobody waits. */
+    /** A condition that is always true. It sends the notifications without another statement, and only if callers wait. */
     private static final String NOTIFICATION =
             " and (select count(%s) from semaphore s where s.waiters_until > utc_now()"
                     + " and s.id in (select p.semaphore_id from permit p where %s)) >= 0";
@@ -113,10 +113,10 @@ final class PermitTable {
     }
 
     /**
-     * Executes the queued statements, sums the held permits of each semaphore, by id, and reads the database's clock. The
-     * sum is a statement of its own after the locks, since a sum within the locking statement would use a snapshot from
-     * before its wait. It scans the covering index from the low watermark of each semaphore: entries of released permits
-     * that cannot be purged while an old snapshot is open are below the watermark.
+     * Executes the queued statements, sums the held permits of each semaphore, by id, and reads the database's clock. The sum is
+     * a separate statement after the locks: in the locking statement it would use a snapshot from before the wait. It scans the
+     * covering index from the low watermark of each semaphore. Entries of released permits, which cannot be purged while an old
+     * snapshot is open, are below the watermark.
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
         Map<List<Long>, Supplier<List<HeldSum>>> found = new HashMap<>();
@@ -129,7 +129,7 @@ final class PermitTable {
                     .findFirst()
                     .map(HeldSum::now)
                     .ifPresent(
-                            now -> // of one statement
+                            now -> // the same for all, by one statement
                             some.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, false, 0, now))));
         });
         return sums;
@@ -151,7 +151,7 @@ final class PermitTable {
                         .toArray());
     }
 
-    /** The columns of {@link #SUMS}, of which the first has this index. */
+    /** Reads the columns of {@link #SUMS}, which begin at this index. */
     private static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
         return new HeldSum(
                 semaphoreId,
@@ -161,7 +161,7 @@ final class PermitTable {
                 row.getObject(column + 3, LocalDateTime.class));
     }
 
-    /** The row of a permit that is held. */
+    /** The row of a held permit. */
     static List<@Nullable Object> row(StoredPermit permit, long requestId, boolean exclusive) {
         return Arrays.asList(
                 permit.id(),
@@ -178,7 +178,7 @@ final class PermitTable {
     }
 
     /**
-     * Locks those of the held permits that no other transaction has locked, and returns the requests all of whose permits were locked.
+     * Locks the held permits that no other transaction has locked. Returns the requests all of whose permits it has locked.
      *
      * @param permitIds the permits of each request, by its id
      */
@@ -201,8 +201,8 @@ final class PermitTable {
     }
 
     /**
-     * Queues a lock of the held permits among these; it {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails}
-     * immediately if another transaction has locked one of them. The result is their ids.
+     * Queues a lock of the held permits among these, which {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails} at
+     * once if another transaction has locked one of them. The result is their ids.
      */
     Supplier<List<Long>> queueLock(Collection<Long> ids) {
         return sql.queryRows(LOCK_NOWAIT, Sql.ID, ids);
@@ -240,7 +240,7 @@ final class PermitTable {
         return sql.read(FIND_REQUESTS_HOLDING, Sql.ID, requestIds, semaphoreIds);
     }
 
-    /** The longest holders of permits of a semaphore, with the lowest tokens: owner, instance, since when. */
+    /** The longest holders of a semaphore, which have the lowest tokens: owner, instance, since when. */
     List<String> findFirstHolders(String name, int limit) {
         return sql.read(
                 FIND_FIRST_HOLDERS,

@@ -15,8 +15,8 @@ import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.transaction.interceptor.TransactionalProxy;
 
 /**
- * Hints for native images: reflection on the entities and the results of queries, the proxies of
- * repositories, and the changelog as a resource. They are not beans, so that Spring's AOT processing does not find them.
+ * Hints for native images: reflection on the entities and the results of queries, the proxies of repositories, and the
+ * changelog as a resource. Spring's AOT processing does not find these, since they are not beans.
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -34,7 +34,7 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
         hints.reflection().registerType(PermitState.class, MemberCategory.INVOKE_DECLARED_METHODS);
         REPOSITORIES.forEach(repository -> registerRepository(hints, repository));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);
-        hints.proxies().registerJdkProxy(Connection.class); // of Hibernate
+        hints.proxies().registerJdkProxy(Connection.class); // for Hibernate
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 

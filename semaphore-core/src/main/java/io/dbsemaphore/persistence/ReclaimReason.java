@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Why held requests may be released without their holder.
+ * A reason why held requests may be released without their holder.
  *
  * @param inWords the reason, for the audit
  * @param condition SQL for a row {@code r} of the table of requests. It is checked again when the row is locked
@@ -26,7 +26,7 @@ public record ReclaimReason(String inWords, String condition, List<?> values, Ma
         return new ReclaimReason("Its time to live had passed", "r.expires_at <= utc_now()", List.of(), Map.of());
     }
 
-    /** The JVM that kept the request alive is one of these, and has sent no heartbeat since it was found dead. */
+    /** One of these instances kept the request alive, and has sent no heartbeat since it was found dead. */
     static ReclaimReason instanceGone(Map<Long, DeadInstance> dead) {
         return new ReclaimReason(
                 "The instance that kept it alive is not registered any more",
@@ -35,7 +35,7 @@ public record ReclaimReason(String inWords, String condition, List<?> values, Ma
                 dead);
     }
 
-    /** The request has no time to live, and has been neither acquired nor renewed for this long. */
+    /** The request has no time to live, and was neither acquired nor renewed for this time. */
     public static ReclaimReason stale(Duration staleAfter) {
         return new ReclaimReason(
                 "It has no time to live, and was neither acquired nor renewed for %d s"
@@ -48,7 +48,7 @@ public record ReclaimReason(String inWords, String condition, List<?> values, Ma
     /**
      * The owner was found dead.
      *
-     * @param since when that was first found, by the database's clock; requests acquired or renewed later are not reclaimed
+     * @param since when it was first found dead, by the database's clock; requests acquired or renewed later are not reclaimed
      */
     public static ReclaimReason ownerDead(String owner, Instant since) {
         return new ReclaimReason(

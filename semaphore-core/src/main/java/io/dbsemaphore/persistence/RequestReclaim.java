@@ -19,16 +19,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
- * that another transaction has locked is being released, renewed, or checked by a business transaction, and counts as held.
- * The lock checks again the condition under which a candidate was read. Each reclaim is recorded in the audit.
+ * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a locked request or permit
+ * is being released, renewed, or checked by a business transaction, and counts as held. The statement that locks a candidate
+ * checks the condition again. Each reclaim is recorded in the audit.
  */
 final class RequestReclaim {
 
     /** For an IN-list of 200 values or more, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int PAGE = 199;
 
-    /** The most that one acquire releases, since its transaction is to be short. Later acquires and the sweep reclaim the rest. */
+    /** The maximum for one acquire, whose transaction must be short. Later acquires and the sweep reclaim the rest. */
     private static final int MAX_RELEASED = 500;
 
     private static final String FIND =
@@ -65,7 +65,7 @@ final class RequestReclaim {
         return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), Sql.ID, values(semaphoreIds, reason, limit));
     }
 
-    /** Whether requests that hold permits of these semaphores may be reclaimed; false without a search where a recent one found none. */
+    /** Whether requests that hold permits of these semaphores may be reclaimed. Not searched again if a recent search found none. */
     boolean isPossible(Collection<Long> semaphoreIds) {
         List<Long> due = semaphoreIds.stream()
                 .filter(id -> searches.recent(id).isEmpty())
@@ -86,7 +86,7 @@ final class RequestReclaim {
                 .toArray();
     }
 
-    /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
+    /** Releases the candidates that are not locked and to which the reason still applies, and returns them. */
     List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
         SortedMap<Long, List<Long>> permitIds = permits.lockSkipLocked(permits.findHeld(candidates));
         Set<Long> released = permitIds.keySet();
@@ -126,9 +126,9 @@ final class RequestReclaim {
     }
 
     /**
-     * Releases the orphaned requests that hold permits of these semaphores, for an acquire whose transaction has locked the semaphores,
-     * and returns them: expired requests and those of dead instances. The oldest expired requests are found by an index, whatever the
-     * number of holders; usually there are none. Only where that is not enough, all holders of the semaphores are scanned.
+     * Releases requests that hold permits of these semaphores, and have expired or belong to dead instances, for an acquire whose
+     * transaction has locked the semaphores. Returns them. An index finds the oldest expired requests, whatever the number of holders;
+     * usually there are none. If that is not enough, all holders of the semaphores are scanned.
      */
     List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
         List<ReclaimedRequest> released = new ArrayList<>();
@@ -159,7 +159,7 @@ final class RequestReclaim {
         if (!dead.isEmpty()) {
             releaseSome(ids, ReclaimReason.instanceGone(dead), released);
         }
-        if (released.size() == before) { // there was nothing to reclaim
+        if (released.size() == before) { // nothing to reclaim
             scans.record(ids, begin, id -> true);
         }
     }

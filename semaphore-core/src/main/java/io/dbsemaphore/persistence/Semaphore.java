@@ -9,7 +9,7 @@ import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A semaphore: the row that a grant locks. The number of held permits is not stored here but summed from the permits, so
+ * A semaphore: the row that a grant locks. The number of held permits is the sum of the permits, and is not stored here, so
  * that a release does not update this row.
  */
 @Entity
@@ -27,14 +27,13 @@ class Semaphore {
     private int capacity;
 
     /**
-     * The highest fencing token granted so far. Raising it is also the write by which multi-primary clusters detect a
-     * conflict.
+     * The highest fencing token granted so far. Raising it is a write, by which multi-primary clusters detect conflicts.
      */
     @Column(name = "fence", nullable = false)
     private long fence;
 
     /**
-     * A low watermark: no permit with a lower token is held, so that a sum starts here. It never decreases. The term is that of
+     * A low watermark: no permit with a lower token is held, so that a sum starts here. It never decreases. The term is from
      * stream processing (Akidau et al., <a href="https://doi.org/10.14778/2536222.2536229">MillWheel: Fault-Tolerant Stream
      * Processing at Internet Scale</a>, 2013).
      */
@@ -42,15 +41,15 @@ class Semaphore {
     private long liveFrom;
 
     /**
-     * The pattern that created it on first use, if its capacity was not set by hand since. Such a semaphore follows the capacity that a
-     * provider of the application gives, or else that of the longest pattern that matches its name, and is deleted after a long idle time.
+     * The pattern that created it on first use, unless its capacity was set by hand since. Such a semaphore has the capacity of a provider
+     * of the application, or else of the longest pattern that matches its name, and is deleted after a long idle time.
      */
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
 
     /**
-     * Who set the capacity last, see {@link io.dbsemaphore.domain.PatternCapacity}; null if nobody has changed it since the semaphore was
-     * created, or an earlier version of the library has, which does not record it.
+     * Who set the capacity last, see {@link io.dbsemaphore.domain.PatternCapacity}; null if nobody has changed it, or only an earlier
+     * version of the library, which does not record it.
      */
     @Column(name = "capacity_set_by", updatable = false, length = 190)
     private @Nullable String capacitySetBy;
@@ -68,7 +67,7 @@ class Semaphore {
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected Semaphore() {}
 
-    /** The values that a transaction needs that has locked this row. */
+    /** The values for a transaction that has locked this row. */
     LockedSemaphore toLocked() {
         return new LockedSemaphore(id, name, capacity, fence, waitersUntil);
     }

@@ -12,9 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library's own persistence unit, on the host's database but separate from the host's JPA: its entities are listed
- * explicitly, its repositories are created programmatically, and none of it is a bean, so that the host's scanning does not
- * find it.
+ * The library's own persistence unit, on the host's database but separate from the host's JPA. Its entities are listed
+ * explicitly, its repositories are created by code, and none of it is a bean, so that the host's scanning does not find it.
  */
 public record SemaphorePersistence(
         Sql sql,
@@ -36,11 +35,11 @@ public record SemaphorePersistence(
             SemaphoreWaiter.class);
 
     /**
-     * Prepares the transactions, without a statement. {@linkplain PersistenceUnit Hibernate} starts when it is needed.
+     * Prepares the transactions, without executing a statement. {@linkplain PersistenceUnit Hibernate} starts when it is needed.
      *
      * @param tablePrefix the prefix of the table names; empty by default
      * @param suspectGrace how long an instance must be overdue before it counts as dead
-     * @param channel on which instances notify one another of releases; null without notifications
+     * @param channel the channel on which instances notify one another of releases; null without notifications
      */
     public static SemaphorePersistence open(
             Sessions sessions,

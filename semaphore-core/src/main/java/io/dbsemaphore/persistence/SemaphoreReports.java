@@ -58,7 +58,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 
-    /** The permits of one request, held or released, as they are in the database: two queries may find a request in two states. */
+    /** The permits of one request, held or released, as read: two queries may find a request in different states. */
     record Use(
             String externalId,
             String owner,
@@ -89,7 +89,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by p.token desc""")
     List<Use> findUses(long semaphoreId, LocalDateTime until, Limit limit);
 
-    /** The released permits of a period among those up to a token, the last acquired first; scans only so many. */
+    /** The released permits of a period among those up to a token, the last acquired first, by a scan of limited length. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Use(
                 r.externalId, r.owner, u.count, u.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)

@@ -16,14 +16,14 @@ import org.springframework.data.repository.Repository;
 interface SemaphoreRepository extends Repository<Semaphore, Long> {
 
     /**
-     * Locks one row. Callers lock one id per statement, in ascending order: an IN-list is locked in the order of the index
-     * that the optimizer chooses, and may lock rows that were not requested.
+     * Locks one row. Callers lock one id per statement, in ascending order: an IN-list locks in the order of the index that the
+     * optimizer chooses, and may lock other rows.
      */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @Query("select s from Semaphore s where s.id = :id")
     Optional<Semaphore> lockById(long id);
 
-    /** Locks the rows that no other transaction has locked. It never waits, so that the order of the ids does not matter. */
+    /** Locks the rows that no other transaction has locked. It never waits, so the order of the ids does not matter. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
     @Query("select s from Semaphore s where s.id in :ids order by s.id")

@@ -23,17 +23,17 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of semaphores: the SQL of grants, of waiting callers, and of an application that starts. All methods but {@link #forget}
+ * The table of semaphores: the SQL of grants, of waiting callers, and of the start of an application. All methods except {@link #forget}
  * require an open transaction.
  *
  * <p>The ids of semaphores are cached by name. An id is never reused; a deleted semaphore is detected when its row cannot be locked.
  */
 final class SemaphoreTable {
 
-    /** As many as patterns may create by default, since each name that is not cached costs a statement. */
+    /** As many as patterns may create by default: each name that is not cached costs a statement. */
     private static final int MAX_CACHED = 100_000;
 
-    /** The fence starts at the database's clock, so that a semaphore that is deleted and created again continues above its former tokens. */
+    /** The fence starts at the database's clock, so that a semaphore that is deleted and created again has higher tokens than before. */
     private static final String INSERT = """
             insert into semaphore(id, name, capacity, fence, live_from, pattern, capacity_set_by, waiters_until, created_at, updated_at)
             values (?, ?, ?, epoch_micros(), 0, ?, ?, null, utc_now(), utc_now())""";
@@ -60,7 +60,7 @@ final class SemaphoreTable {
     private static final String STATUS =
             STATUSES.formatted("semaphore") + "where s.name = ? group by s.id, s.name, s.capacity";
 
-    /** Chosen before their permits are counted, so that a page does not cost more where there are more semaphores. */
+    /** Selects the rows before permits are counted, so that a page costs the same however many semaphores there are. */
     private static final String PAGE = """
             (select n.id, n.name, n.capacity from semaphore n
              where n.name > ? and (n.name like ? escape '!' or lower(n.name) like ? escape '!') order by n.name limit ?)""";
@@ -76,11 +76,11 @@ final class SemaphoreTable {
     private static final String LEAVE_PATTERN = "update semaphore set pattern = null where id in (?)";
     private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
 
-    /** A semaphore of a pattern belongs to the operator from now on: it is not deleted when nobody acquires it, which would end a pause. */
+    /** Takes a semaphore off its pattern, so that it is not deleted when nobody acquires it, which would end a pause. */
     private static final String UPDATE_CAPACITY =
             "update semaphore set capacity = ?, fence = fence + 1, pattern = null, capacity_set_by = ?, updated_at = utc_now() where id = ?";
 
-    /** Leaves the time of the update, after which an idle semaphore of a pattern is deleted. */
+    /** Does not change {@code updated_at}, by which idle semaphores of patterns are deleted. */
     private static final String UPDATE_CAPACITIES =
             "update semaphore set capacity = ?, fence = fence + 1, capacity_set_by = ? where id in (?)";
 
@@ -99,9 +99,9 @@ final class SemaphoreTable {
     private final Map<String, Long> idsByName = new ConcurrentHashMap<>();
 
     /**
-     * The table.
+     * Creates the table.
      *
-     * @param hasRepositories whether repositories can be used at all, since Hibernate has been started
+     * @param hasRepositories whether repositories can be used, since Hibernate has been started
      */
     SemaphoreTable(Sql sql, BooleanSupplier hasRepositories, Supplier<SemaphoreRepository> rows) {
         this.sql = sql;
@@ -114,16 +114,15 @@ final class SemaphoreTable {
     }
 
     /**
-     * Locks a row and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query, or where the driver pipelines and
-     * until Hibernate has been started, by the same lock in the next round trip. Callers lock in ascending order of ids, one row
-     * per statement: an IN-list is locked in the order of the index that the optimizer chooses, and may lock rows that were not
-     * requested.
+     * Locks a row, and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query; if the driver pipelines, or until
+     * Hibernate has been started, by the same lock in the next round trip. Callers lock one row per statement, in ascending order of ids:
+     * an IN-list locks in the order of the index that the optimizer chooses, and may lock other rows.
      *
-     * @return the row; no row if it was deleted
+     * @return the row; none if it was deleted
      */
     Supplier<List<LockedSemaphore>> lock(long id) {
         if (isLockedBySql()) {
-            sql.flush(); // one wait per round trip
+            sql.flush(); // at most one wait per round trip
             return sql.queryRows(LOCK, SemaphoreTable::locked, id);
         }
         List<LockedSemaphore> locked =
@@ -131,7 +130,7 @@ final class SemaphoreTable {
         return () -> locked;
     }
 
-    /** Locks the rows that no other transaction has locked, in the same two ways. */
+    /** Locks the rows that no other transaction has locked, in one of the same two ways. */
     Supplier<List<LockedSemaphore>> lockSkipLocked(Collection<Long> ids) {
         if (isLockedBySql()) {
             return sql.queryRows(LOCK_SKIP_LOCKED, SemaphoreTable::locked, ids);
@@ -160,7 +159,7 @@ final class SemaphoreTable {
         sql.update(RAISE_FENCES, new Sql.ById(by), now, new Sql.ById(liveFrom), liveFrom.keySet());
     }
 
-    /** Queues an update of locked rows: until then callers may be waiting. */
+    /** Queues an update of locked rows, which records until when callers may be waiting. */
     void queueAwaited(Collection<Long> ids, LocalDateTime until) {
         sql.update(SET_AWAITED, until, ids);
     }
@@ -178,7 +177,7 @@ final class SemaphoreTable {
             }
         }
         if (!unknown.isEmpty()) {
-            sql.flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
+            sql.flush(); // first: if a lock is refused, the piggy-backed releases begin again in this transaction
             Map<String, Long> found = findIds(unknown);
             if (idsByName.size() > MAX_CACHED) {
                 idsByName.clear();
@@ -195,7 +194,7 @@ final class SemaphoreTable {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /** Reads the id of a semaphore from the database, not from the cache: the semaphore may have been created a moment ago. */
+    /** Reads the id of a semaphore from the database instead of the cache, since it may have been created a moment ago. */
     Optional<Long> findId(String name) {
         return Optional.ofNullable(findIds(List.of(name)).get(name));
     }
@@ -205,7 +204,7 @@ final class SemaphoreTable {
         return sql.read(FIND_NAMES, (row, number) -> row.getString(1), limit);
     }
 
-    /** A semaphore that a pattern may have created is none of that pattern any more. */
+    /** Takes a semaphore off the pattern that may have created it. */
     void leavePattern(String name) {
         List<Long> ids = sql.read(FIND_OF_ANY_PATTERN, Sql.ID, name);
         if (!ids.isEmpty()) {
@@ -227,7 +226,7 @@ final class SemaphoreTable {
         sql.update(UPDATE_CAPACITY, capacity, setBy, id);
     }
 
-    /** Queues the change of the capacities of locked semaphores of patterns, which remain such. */
+    /** Queues the change of the capacities of locked semaphores, which stay with their patterns. */
     void queueUpdateCapacities(Collection<Long> ids, int capacity, String setBy) {
         sql.update(UPDATE_CAPACITIES, capacity, setBy, ids);
     }
@@ -237,7 +236,7 @@ final class SemaphoreTable {
         return sql.read(FIND_OF_PATTERNS, SemaphoreTable::ofPattern, afterId, limit);
     }
 
-    /** As {@link #findOfPatterns(long, int)}, those whose name matches a glob and which have another capacity, unless a provider set it. */
+    /** The next semaphores of patterns by id, among those whose name matches a glob, and whose capacity differs and no provider has set. */
     List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return sql.read(
                 FIND_OTHERS_OF_PATTERNS,
@@ -249,7 +248,7 @@ final class SemaphoreTable {
                 limit);
     }
 
-    /** Locks those of these semaphores that are of patterns. If there are several, skips locked ones. */
+    /** Locks those of these semaphores that belong to patterns. Waits for a single one, and skips locked ones among several. */
     List<PatternCapacity> lockOfPatterns(Collection<Long> ids) {
         String locking = ids.size() == 1 ? LOCK_OF_PATTERNS : LOCK_OF_PATTERNS + " skip locked";
         return sql.read(locking, SemaphoreTable::ofPattern, ids);
@@ -259,12 +258,12 @@ final class SemaphoreTable {
         return new PatternCapacity(row.getLong(1), row.getString(2), row.getInt(3), row.getString(4));
     }
 
-    /** Removes semaphores from the cache that may have been deleted. */
+    /** Removes semaphores that may have been deleted from the cache. */
     void forget(Collection<Long> ids) {
         idsByName.values().removeAll(ids);
     }
 
-    /** Inserts rows of an id, a name, a capacity, the pattern that creates it or null, and who has set the capacity or null. */
+    /** Inserts rows of id, name, capacity, pattern (null if created by hand), and who set the capacity (null if nobody). */
     void insert(List<List<@Nullable Object>> rows) {
         sql.insert(INSERT, rows);
         sql.flush();
@@ -274,14 +273,14 @@ final class SemaphoreTable {
         return sql.read(STATUS, SemaphoreTable::status, name).stream().findFirst();
     }
 
-    /** The status of the semaphores behind a name whose name contains a text, sorted by name. */
+    /** A page of the status of the semaphores whose name contains a text, by name. */
     List<SemaphoreStatus> findStatuses(String containing, String afterName, int limit) {
         String like = "%" + escaped(containing) + "%";
         return sql.read(
                 STATUSES_OF_PAGE, SemaphoreTable::status, afterName, like, like.toLowerCase(Locale.ROOT), limit);
     }
 
-    /** A text in a pattern of {@code like ? escape '!'}. */
+    /** Escapes a text for a pattern of {@code like ? escape '!'}. */
     private static String escaped(String text) {
         return text.replaceAll("[!%_]", "!$0");
     }

@@ -11,8 +11,8 @@ import java.io.Serializable;
 import java.time.LocalDateTime;
 
 /**
- * The callers of one instance that wait for a semaphore: one row, for the one that has waited longest. A row without callers, under the
- * negative id of its instance, is a {@linkplain WaiterTable#mark mark}.
+ * The callers of one instance that wait for a semaphore, in one row. A row without callers, under the negative id of its instance, is a
+ * {@linkplain WaiterTable#mark mark}.
  */
 @Entity
 @Table(name = "semaphore_waiter")

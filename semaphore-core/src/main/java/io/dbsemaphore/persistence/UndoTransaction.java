@@ -7,17 +7,16 @@ import java.util.List;
 
 /**
  * Undoes an acquire whose commit has an unknown outcome. If it was committed, its request is released. Otherwise a request
- * that holds nothing is inserted with the same external id: the unique constraint then rejects the lost request. While the
- * lost transaction is still active, the locking read before waits for it on InnoDB, and the insert on other databases. A grant
- * that another caller has made under the same external id in the meantime is left alone.
+ * that holds nothing is inserted with the same external id, so that the unique constraint rejects the lost request. While the
+ * lost transaction is active, the undo waits for it: on InnoDB by a locking read before the insert, on other databases by the
+ * insert. A grant that another caller has got under the same external id meanwhile is left alone.
  */
 public record UndoTransaction(ShortTransaction transaction, Tables tables) {
 
     /**
-     * Ensures that no attempt of this acquire holds permits, or ever will; another caller's acquire with the same external
-     * id may.
+     * Ensures that no attempt of this acquire holds permits, or ever will. Another caller's acquire with the same external id may.
      *
-     * @param keptAlive whether this JVM has kept the grant alive, and no other caller of it uses it: its renewals are then no repetitions
+     * @param keptAlive whether this JVM has kept the grant alive, and none of its callers uses it, so that its renewals do not count
      */
     public void undo(AcquireState acquire, boolean keptAlive) {
         AcquireCommand command = acquire.command();
@@ -32,7 +31,7 @@ public record UndoTransaction(ShortTransaction transaction, Tables tables) {
         });
     }
 
-    /** A grant of another caller under this external id stays held, but is no longer bound to this JVM, which does not keep it alive. */
+    /** Undoes one request. A grant of another caller stays held, but is unbound, since this JVM does not keep it alive. */
     private void undo(AcquireState acquire, boolean keptAlive, long requestId) {
         Long instance = acquire.command().instance();
         if (acquire.isOwnRequest(requestId)) {

@@ -29,32 +29,32 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The table by which the instances tell one another who waits for permits, so that the callers of all instances are served in one
- * order: for each instance and semaphore one row with the callers that have waited longest. A row counts for
+ * order. It has one row for each instance and semaphore, with the callers that have waited longest. A row is valid for
  * {@link #VALID_FOR}, and is confirmed before that.
  *
- * <p>A batch, which has locked the rows of its semaphores, reads the rows of their waiters where callers may be waiting, and inserts,
- * updates or deletes those of its instance ({@link Queues#write}). A semaphore that nobody waits for costs no statement: its row says
- * until when callers may be waiting. A poll, which has locked nothing, confirms the rows of its instance, and updates them where the
- * queue has changed ({@link Queues#confirm}); it inserts none.
+ * <p>A batch has locked the rows of its semaphores. If callers may be waiting, it reads the rows of all instances for them, and inserts,
+ * updates or deletes those of its own ({@link Queues#write}). A semaphore that nobody waits for costs no statement: its row says until when
+ * callers may be waiting. A poll has locked nothing. It confirms the rows of its instance, updates them if the queue has changed
+ * ({@link Queues#confirm}), and inserts none.
  *
- * <p>Batches, polls and the sweep lock several rows in one transaction: one by one, in ascending order of the semaphores, or without
- * waiting for another transaction. All methods require an open transaction.
+ * <p>A transaction that locks several rows locks them one by one, in ascending order of the semaphores, or without waiting for others. All
+ * methods require an open transaction.
  */
 record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
-    /** How long a row counts without being confirmed; an instance that is gone delays the others for this time. */
+    /** How long a row is valid without being confirmed. An instance that is gone delays the others for this time. */
     private static final Duration VALID_FOR = Duration.ofMillis(1_200);
 
-    /** An instance that waits alone updates its row in a batch when it is valid for less than this. */
+    /** If only one instance waits, its batches update its row when that is valid for less than this. */
     private static final Duration MIN_VALID_IN_BATCH = Duration.ofMillis(700);
 
-    /** A poll confirms a row that batches update when it is valid for less than this: less than above, or no batch would update it. */
+    /** Polls confirm a row that batches update when it is valid for less than this. Less than above, so that batches come first. */
     private static final Duration MIN_VALID_IN_FLIGHT = Duration.ofMillis(600);
 
-    /** A poll confirms rows that are valid for less than this. */
+    /** Polls confirm other rows when they are valid for less than this. */
     private static final Duration MIN_VALID_IN_POLL = Duration.ofMillis(900);
 
-    /** How long callers are assumed to wait at a semaphore. */
+    /** How long the row of a semaphore says that callers may be waiting. */
     private static final Duration AWAITED_FOR = Duration.ofSeconds(10);
 
     private static final String FIND = """
@@ -91,10 +91,10 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final String ALL = "*";
     private static final String OF_SEVERAL = "+";
 
-    /** Numbers that cannot overflow. */
+    /** Matches one encoded caller, with numbers that cannot overflow. */
     private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)");
 
-    /** The queues that one transaction reads and writes, of which those of this instance are given. */
+    /** The queues that one transaction reads and writes, given those of this instance. */
     Queues queues(LocalQueues local) {
         return new Queues(local);
     }
@@ -105,9 +105,9 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     }
 
     /**
-     * Marks a semaphore: a caller of this instance was refused. The mark is a row without callers, under the negative
-     * id of the instance. Nothing is withheld for it, and only instances that keep idle permits look for it. It has a text that is not
-     * empty: with some modes of a database, an empty one is null.
+     * Marks a semaphore, since a caller of this instance was refused. The mark is a row without callers, under the negative id of the
+     * instance. Nothing is withheld for it, and only instances that keep idle permits look for it. Its text is not empty, since that would
+     * be null in some modes of a database.
      */
     void mark(long semaphoreId, long instance, String owner, Duration validFor) {
         long millis = validFor.toMillis();
@@ -146,8 +146,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         }
 
         /**
-         * Queues the query for the semaphores that callers of this instance wait for or have waited for, so that it shares a round
-         * trip with other statements.
+         * Queues the query for the semaphores that callers of this instance wait for, or have waited for, which saves a round trip.
          *
          * @param semaphores the names by id
          * @param refusedBefore the semaphores of acquires that were refused before
@@ -165,7 +164,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         }
 
         /**
-         * Reads what {@link #expect} did not, where callers may be waiting. What was read is not read again.
+         * Reads the queues that {@link #expect} has not read, if callers may be waiting.
          *
          * @param now the database's clock when the held permits were summed
          */
@@ -179,7 +178,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                     .toList());
         }
 
-        /** Reads the result of {@link #expect}, which was sent with the statements after it. */
+        /** Reads the result of {@link #expect}, which was sent together with later statements. */
         void readExpected() {
             add(expected.get());
             expected = List::of;
@@ -210,9 +209,9 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         }
 
         /**
-         * Queues the statements that tell other instances who waits here after this transaction.
+         * Queues the statements that tell other instances which callers of this one wait after this transaction.
          *
-         * @param queue the callers of this instance that wait for the semaphore, including those refused by the transaction
+         * @param queue the callers of this instance that wait for the semaphore, including those that the transaction has refused
          */
         void write(LockedSemaphore semaphore, LocalDateTime now, LocalQueue queue) {
             if (!local.isFair(semaphore.name())) {
@@ -243,11 +242,11 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                     && (!queue.isEmpty() || !elsewhere(id, now).isEmpty())) {
                 extend(
                         List.of(id),
-                        now); // for others, too: they cannot while batches of this instance keep the row locked
+                        now); // also for other instances, which cannot while batches of this one keep the row locked
             }
         }
 
-        /** While no other instance has waiting callers, an outdated row does no harm: all that read it arrived later than the callers in it. */
+        /** Whether to write. Without waiting callers elsewhere an outdated row does no harm, since all readers come after its callers. */
         private boolean isWorthWriting(long semaphoreId, LocalDateTime now, InstanceQueue own, LocalQueue queue) {
             return !own.isValidFor(MIN_VALID_IN_BATCH, now)
                     || (!own.first().equals(queue.first())
@@ -265,12 +264,12 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                     local.instance());
         }
 
-        /** Whether the other instances know of the callers of this one, if there are any. */
+        /** Whether the other instances know the callers of this one, if there are any. */
         boolean isRegistered(LockedSemaphore semaphore) {
             return !awaits(semaphore.name()) || own(semaphore.id()).isPresent();
         }
 
-        /** Whether the row of the semaphore must say that callers are waiting for longer. */
+        /** Whether the row of the semaphore must say for longer that callers may be waiting. */
         boolean isExtensionDue(LockedSemaphore semaphore, LocalDateTime now) {
             return awaits(semaphore.name()) && endsSoon(semaphore.waitersUntil(), now);
         }
@@ -315,8 +314,8 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     }
 
     /**
-     * Encodes waiting callers for one column: for each the microseconds since the one before it, in base 36, and the number of its
-     * permits, or {@code *} for all of them, with {@code +} if it waits for several semaphores; such as {@code 0:1 2s:1+ 1rk:*}.
+     * Encodes waiting callers for one column, such as {@code 0:1 2s:1+ 1rk:*}: for each caller the microseconds since the one before, in
+     * base 36, and the number of permits, or {@code *} for all of them. A {@code +} means that it waits for several semaphores.
      */
     static String encode(List<Waiter> waiters) {
         StringBuilder text = new StringBuilder();
@@ -333,10 +332,10 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     }
 
     /**
-     * Decodes what {@link #encode} has made.
+     * Decodes the result of {@link #encode}.
      *
      * @param since when the first of them arrived, or was first refused
-     * @return empty if the text is not of this format, as when another version has made it
+     * @return the callers; empty if the text has another format, such as that of another version
      */
     static List<Waiter> decode(String text, long since) {
         List<Waiter> waiters = new ArrayList<>();

@@ -1,6 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
-/** A commit may have been sent, and was not answered: it is unknown whether the transaction was committed. */
+/** Thrown when a commit was not answered, so that it is unknown whether the transaction was committed. */
 public final class CommitOutcomeUnknownException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -43,10 +43,10 @@ import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Hibernate beside the application's, for the repositories. It starts before the first transaction that uses one: acquires, releases
- * and renewals are SQL, so that an application that does nothing else never has it. It is bootstrapped natively, since a
- * container bootstrap would read the host's {@code persistence.xml} and {@code orm.xml}; the entities are listed explicitly, so that
- * nothing is scanned. It has the settings that are written here and no others.
+ * The library's own Hibernate, for the repositories. It starts before the first transaction that uses one. Acquires, releases and
+ * renewals are SQL: an application that does nothing else never starts it. It is bootstrapped natively, since a container bootstrap
+ * would read the host's {@code persistence.xml} and {@code orm.xml}. The entities are listed, so that nothing is scanned, and there are no
+ * other settings than those in this class.
  */
 public final class PersistenceUnit implements AutoCloseable {
 
@@ -57,15 +57,15 @@ public final class PersistenceUnit implements AutoCloseable {
     private volatile @Nullable Started started;
     private volatile boolean closed;
 
-    /** On which callers wait for one start, so that it takes one thread of the database. Never taken by such a thread. */
+    /** Callers wait here for one start, which takes one thread of the database. Such a thread never takes this lock. */
     private final Object callers = new Object();
 
     private record Started(SessionFactory sessionFactory, Map<Class<?>, Object> repositories) {}
 
     /**
-     * A persistence unit that has not been started.
+     * Creates a persistence unit, which is not started.
      *
-     * @param translation makes SQL for the database of a statement with the names of the changelog, see {@link Sql#translated}
+     * @param translation adapts a statement with the names of the changelog to the database, see {@link Sql#translated}
      */
     public PersistenceUnit(Sessions sessions, UnaryOperator<String> translation, Collection<Class<?>> entities) {
         this.sessions = sessions;
@@ -74,8 +74,8 @@ public final class PersistenceUnit implements AutoCloseable {
     }
 
     /**
-     * Starts Hibernate unless it has been started. That takes seconds of CPU time, so that it must not be done within a transaction.
-     * Concurrent callers wait for one start. A start that failed is repeated by the next caller.
+     * Starts Hibernate unless it has been started. That takes seconds of CPU time, and must not be done within a transaction.
+     * Concurrent callers wait for one start. After a failure the next caller starts it again.
      *
      * @throws RuntimeException if the database cannot be reached, or the unit is closed
      */
@@ -113,8 +113,8 @@ public final class PersistenceUnit implements AutoCloseable {
     }
 
     /**
-     * A repository, whose methods take part in the transaction of the calling thread. To be called before the start, which creates it:
-     * its queries are translated then, not within a transaction.
+     * Supplies a repository, whose methods take part in the transaction of the calling thread. To be called before the start, which
+     * creates the repository, so that its queries are not translated within a transaction.
      */
     public <T> Supplier<T> repository(Class<T> type) {
         repositories.add(type);
@@ -133,16 +133,16 @@ public final class PersistenceUnit implements AutoCloseable {
         return current;
     }
 
-    /** Opens a session of Hibernate on the connection of the transaction, which is committed without it. */
+    /** Opens a session of Hibernate on the connection of the transaction, which is later committed without Hibernate. */
     private void join() {
         SessionFactory factory = current().sessionFactory();
-        Connection connection = connection(); // at each use, to send the statements that are queued
+        Connection connection = connection(); // at each use, to send the queued statements
         if (TransactionSynchronizationManager.hasResource(factory)) {
             return;
         }
         Session session = factory.withOptions().connection(connection).openSession();
         session.setHibernateFlushMode(FlushMode.MANUAL); // no entity is changed
-        session.beginTransaction(); // or it would refuse to lock
+        session.beginTransaction(); // without one it refuses to lock
         EntityManagerHolder holder = new EntityManagerHolder(session);
         holder.setSynchronizedWithTransaction(true);
         TransactionSynchronizationManager.bindResource(factory, holder);
@@ -163,7 +163,7 @@ public final class PersistenceUnit implements AutoCloseable {
                 && TransactionSynchronizationManager.unbindResourceIfPossible(current.sessionFactory())
                         instanceof EntityManagerHolder holder) {
             EventSource session = holder.getEntityManager().unwrap(EventSource.class);
-            session.getActionQueue().executePendingBulkOperationCleanUpActions(); // or it would warn that it has to
+            session.getActionQueue().executePendingBulkOperationCleanUpActions(); // avoids a warning
             session.close();
         }
     }
@@ -188,14 +188,14 @@ public final class PersistenceUnit implements AutoCloseable {
                 new JpaRepositoryFactory(SharedEntityManagerCreator.createSharedEntityManager(factory));
         // the thread's context class loader may not see the package-private interfaces
         created.setBeanClassLoader(PersistenceUnit.class.getClassLoader());
-        // no query of the library is sorted or paged by Spring Data, whose parser of HQL would cost time
+        // Spring Data sorts or pages no query of the library, and its parser of HQL takes time
         created.setQueryEnhancerSelector(query -> QueryEnhancerFactories.fallback());
         return new Started(
                 factory,
                 repositories.stream().collect(Collectors.toMap(type -> type, type -> created.getRepository(type))));
     }
 
-    /** The database as Hibernate has to know it. It gets no connection: its start goes on for seconds. */
+    /** The settings that describe the database. Hibernate gets no connection for its start, which takes seconds. */
     private Map<String, Object> server() throws SQLException {
         var unused = sessions.begin();
         try {
@@ -211,15 +211,14 @@ public final class PersistenceUnit implements AutoCloseable {
         }
     }
 
-    /** A factory that uses the connections that it is given. */
+    /** Creates a factory whose sessions use given connections. */
     private SessionFactory sessionFactory(Map<String, Object> server) {
         Configuration unit = new Configuration();
-        // each begins with the host's hibernate.properties and the system properties: naming, dialect, schema tools,
-        // tenants
+        // drops the host's hibernate.properties and the system properties: naming, dialect, schema tools, tenants
         unit.getProperties().clear();
         unit.getStandardServiceRegistryBuilder().clearSettings();
         entities.forEach(unit::addAnnotatedClass);
-        for (String clock : List.of("utc_now", "utc_plus_millis")) { // which the translation replaces
+        for (String clock : List.of("utc_now", "utc_plus_millis")) { // replaced by the translation
             unit.addSqlFunction(clock, new StandardSQLFunction(clock, StandardBasicTypes.LOCAL_DATE_TIME));
         }
         unit.setSharedCacheMode(SharedCacheMode.NONE);
@@ -229,23 +228,22 @@ public final class PersistenceUnit implements AutoCloseable {
         settings.put(JdbcSettings.STATEMENT_INSPECTOR, (StatementInspector) translation::apply);
         settings.put(SchemaToolingSettings.HBM2DDL_AUTO, "none");
         settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);
-        // the library reports its failures itself, with what they mean, and repeats what can be repeated
+        // the library reports and explains its failures itself, and repeats transactions
         settings.put(JdbcSettings.LOG_JDBC_ERRORS, false);
         settings.put(JdbcSettings.LOG_JDBC_WARNINGS, false);
         settings.put(CacheSettings.USE_SECOND_LEVEL_CACHE, false);
         settings.put(CacheSettings.USE_QUERY_CACHE, false);
-        // binds LocalDateTime directly: java.sql.Timestamp would shift values in hours that the JVM's zone skips
+        // java.sql.Timestamp would shift values in hours that the JVM's time zone skips
         settings.put(MappingSettings.JAVA_TIME_USE_DIRECT_JDBC, true);
         settings.put(JdbcSettings.CONNECTION_PROVIDER_DISABLES_AUTOCOMMIT, true);
         unit.getStandardServiceRegistryBuilder()
                 .addService(SqlStatementLogger.class, new SqlStatementLogger() {
                     @Override
                     public void logStatement(String statement, Formatter formatter) {
-                        // org.hibernate.SQL shows the statements of the application only; the translation logs those of
-                        // the library
+                        // org.hibernate.SQL is for the application's statements; the translation logs the library's
                     }
                 })
-                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE); // a setting would be logged
+                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE); // unlike a setting, not logged
         return unit.buildSessionFactory();
     }
 }

@@ -12,14 +12,14 @@ import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
  * A transaction of the library, separate from any transaction of the caller. It runs at {@code READ COMMITTED}, whatever
- * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. The
- * transaction runs on a thread of the library, and what it executes finds its session there ({@link Sessions#current}).
+ * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. It runs on
+ * a thread of the library, on which its work finds the session ({@link Sessions#current}).
  */
 public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) {
 
     private static final Logger log = LoggerFactory.getLogger(ShortTransaction.class);
 
-    /** {@linkplain #execute Executes} work that uses repositories; starts Hibernate before the transaction if it has not been started. */
+    /** {@linkplain #execute Executes} work that uses repositories. Starts Hibernate before, unless it has been started. */
     public <T extends @Nullable Object> T executeWithRepositories(Supplier<T> work) {
         repositories.start();
         return execute(work);
@@ -34,9 +34,9 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
     }
 
     /**
-     * Runs the work in a transaction and commits it. It may use SQL only.
+     * Runs work in a transaction and commits it. The work may use SQL only.
      *
-     * @throws CommitOutcomeUnknownException if the commit may have been sent and was not answered
+     * @throws CommitOutcomeUnknownException if the commit was not answered
      */
     public <T extends @Nullable Object> T execute(Supplier<T> work) {
         return sessions.threads().call(() -> executeHere(work));
@@ -60,7 +60,7 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
         }
     }
 
-    /** Runs work on the current thread, which must be one of the library, and rolls it back, as a session is that is returned. */
+    /** Runs work on the current thread, which must be one of the library, and rolls it back. */
     public void rollBack(Runnable work) {
         Session session = begin();
         try {

@@ -29,16 +29,18 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 /**
- * SQL on the connection of the current transaction: for all that acquires, releases, renewals and waiting callers need, and the start
- * of an application. It needs no Hibernate, several statements share a round trip, and an insert has as many rows as it needs.
+ * SQL on the connection of the current transaction, for acquires, releases, renewals, waiting callers and the start of an application.
+ * It needs no Hibernate, several statements share a round trip, and an insert may have any number of rows.
  *
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
- * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. A query to which a missing row means
- * something ends its columns with {@code all_rows()}, by which it fails if there are fewer rows than the database has. Statements name their
- * tables with the schema in which they were {@linkplain #locate found}, whatever schema a session is in. Statements that Hibernate makes
- * of HQL are {@linkplain #translated translated} in the same way. A collection as a value, written {@code in (?)}, stands for as many
- * placeholders as it has elements. On PostgreSQL two or more elements are one array, and two or more rows of an insert are one array for
- * each column: the text is then the same for every number of them, and the server parses and plans it once.
+ * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. Its tables are looked up in the schema
+ * in which they were {@linkplain #locate found}, whatever schema a session is in. Statements of Hibernate are
+ * {@linkplain #translated translated} in the same way.
+ *
+ * <p>If a missing row would mislead the reader of a query, the columns end with {@code all_rows()}: the query then fails if the result was
+ * cut. A collection as a value, written {@code in (?)}, becomes as many placeholders as it has elements. On PostgreSQL two or more elements
+ * become one array, and two or more rows of an insert one array for each column: the text is then the same for every number, and the server
+ * parses and plans it once.
  */
 public final class Sql {
 
@@ -52,20 +54,20 @@ public final class Sql {
     private static final String IN = "in (";
     private static final String ALL_ROWS = "all_rows()";
     private static final Pattern PLACEHOLDER = Pattern.compile("\\?");
-    /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
+    /** The alias of a lock is removed: SQL filters do not know it, and every lock of the library is on one table. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
-    /** Tables, or else what begins with the kind of a constraint or an index. */
+    /** The names of tables, and names that begin like a constraint or an index. */
     private static final Pattern NAME = Pattern.compile("\\b(?:(semaphore|permit_request|permit|semaphore_instance"
             + "|semaphore_waiter|capacity_change)|((?:pk|uq|fk|ix|ck)_\\w+))\\b");
 
-    /** Texts of this length depend on how many rows they are about: there are too many to keep them. */
+    /** Texts from this length on are not cached: they depend on the number of rows, so that there are too many. */
     private static final int LONG = 8_192;
 
     private final Sessions sessions;
     private final Database database;
     private final String tablePrefix;
-    /** The schema and what separates it from the name of a table; empty until the tables have been found. */
+    /** The schema and its separator; empty until the tables have been found. */
     private volatile String qualifier = "";
 
     private final Map<String, String> cached = new ConcurrentHashMap<>();
@@ -76,7 +78,7 @@ public final class Sql {
         this.tablePrefix = tablePrefix;
     }
 
-    /** Finds the schema of a table by the session of the current transaction: from now on, all statements name their tables with it. */
+    /** Finds the schema of a table in the session of the current transaction. From then on, all statements use this schema. */
     public void locate(String table) {
         if (!qualifier.isEmpty()) {
             return; // a later session may be elsewhere
@@ -89,8 +91,8 @@ public final class Sql {
     }
 
     /**
-     * A number for each row of an update, by the {@code id} of the row. If it is the same for all, it is a parameter, so that the text is
-     * the same for every row. Within a case only literals have the column's type on every database.
+     * A number for each row of an update, by the {@code id} of the row. If all are equal, the number is a parameter, so that the text is
+     * always the same. Otherwise the numbers are literals of a case, since only these have the column's type on every database.
      */
     public record ById(SortedMap<Long, Long> numbers) {}
 
@@ -115,7 +117,7 @@ public final class Sql {
         };
     }
 
-    /** The failure of a transaction that would mistake rows that are cut for rows that are not there. */
+    /** The exception for a result that was cut. Without it the missing rows would count as absent. */
     public static IncorrectResultSizeDataAccessException fewerRows(int found, int expected) {
         return new IncorrectResultSizeDataAccessException(
                 "A query of the semaphores returned %d of the %d rows that the database has: this transaction grants nothing and"
@@ -166,7 +168,7 @@ public final class Sql {
         }
     }
 
-    /** The insert of rows as one array for each column; a column without any value is null in the text, since it has no type. */
+    /** The insert of rows as one array for each column. A column without any value is null in the text, since its type is unknown. */
     private static Bound insertOfArrays(String into, String row, List<List<@Nullable Object>> rows) {
         List<SqlArray> arrays = new ArrayList<>();
         String selected = row.substring(1, row.length() - 1); // without the parentheses
@@ -188,7 +190,7 @@ public final class Sql {
                 List.copyOf(arrays));
     }
 
-    /** Splits values into lists of at most this size, in their order: a statement has a limited number of parameters. */
+    /** Splits values into lists of at most this size, since the number of parameters of a statement is limited. */
     public static <T> List<List<T>> chunks(List<T> values, int max) {
         return IntStream.iterate(0, from -> from < values.size(), from -> from + max)
                 .mapToObj(from -> values.subList(from, Math.min(from + max, values.size())))
@@ -218,19 +220,19 @@ public final class Sql {
         return sessions.current().statements();
     }
 
-    /** The text for the database of a statement that Hibernate is about to send; it is logged. */
+    /** Adapts a statement that Hibernate is about to send to the database, and logs it. */
     public String translated(String statement) {
         String text = translate(statement);
         log.debug("{}", text);
         return text;
     }
 
-    /** The text for the database of a statement that is sent often, without its collections. */
+    /** Adapts a statement to the database, without its collections. Cached, since it is sent often. */
     public String text(String statement) {
         return cached.computeIfAbsent(statement, this::translate);
     }
 
-    /** SQL or an SQL script with the configured prefix before the names of tables, constraints and indexes, as the changelog adds it. */
+    /** Adds the prefix to the names of tables, constraints and indexes in SQL or an SQL script, like the changelog. */
     public static String withPrefix(String sql, String prefix) {
         return prefix.isEmpty() ? sql : named(sql, "", prefix);
     }
@@ -273,7 +275,7 @@ public final class Sql {
         return new Bound(expanded.toString(), flat);
     }
 
-    /** Appends a list to a text that ends with its opening parenthesis. An empty one, which is not SQL, becomes one that nothing is in. */
+    /** Appends a list to a text that ends with its opening parenthesis. An empty list, which SQL does not allow, matches nothing. */
     private void append(Collection<?> many, StringBuilder text, List<@Nullable Object> values) {
         SqlArray array = database.hasArrays() && many.size() > 1 ? SqlArray.of(many) : null;
         if (array != null) {

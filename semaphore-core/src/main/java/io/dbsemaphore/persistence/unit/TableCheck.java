@@ -18,8 +18,8 @@ import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /**
- * Checks the tables at the start. All starts execute a few statements without a row. The columns are compared with those of the
- * entities only after a failure, or if the library is to create its tables.
+ * Checks the tables at the start. Every start executes a few statements that match no row. The columns are compared with those of
+ * the entities only after a failure, or if the library may create its tables.
  */
 public final class TableCheck {
 
@@ -27,41 +27,41 @@ public final class TableCheck {
      * A table that lacks columns.
      *
      * @param exists false if the whole table is missing
-     * @param foreign whether the table exists and at least half of the expected columns are missing, so that it is probably
-     *     another application's
+     * @param foreign whether the table exists but lacks at least half of the columns, so that it probably belongs to another
+     *     application
      */
     public record Mismatch(String table, List<String> missingColumns, boolean exists, boolean foreign) {}
 
     private TableCheck() {}
 
     /**
-     * Executes statements without a row on all columns of all tables, one for each privilege that acquires, releases and heartbeats
-     * need: without one of these, the start fails, and not the first acquire. Requires an open transaction.
+     * Executes statements that match no row on all columns of all tables, one for each privilege that acquires, releases and heartbeats
+     * need, so that a missing one fails the start instead of the first acquire. Requires an open transaction.
      */
     public static void touch(Sql sql, Collection<Class<?>> entities) {
         for (Class<?> entity : entities) {
             String table = entity.getAnnotation(Table.class).name();
             String columns = String.join(", ", columnsOf(entity));
             touch(sql, "insert into %s(%s) select %2$s from %1$s where 1 = 0".formatted(table, columns));
-            if (!table.equals("capacity_change")) { // only ever added to
+            if (!table.equals("capacity_change")) { // never updated
                 touch(
                         sql,
                         "update %s set %s = %2$s where 1 = 0"
                                 .formatted(table, columnsOf(entity).get(0)));
             }
         }
-        // by its key: with sql_safe_updates, MariaDB rejects a delete by no key
+        // by key: with sql_safe_updates, MariaDB rejects other deletes
         touch(sql, "delete from semaphore_waiter where semaphore_id = 0 and instance = 0");
     }
 
     private static void touch(Sql sql, String statement) {
         sql.update(statement);
-        sql.flush(); // one by one: a firewall that rejects several statements at once must not fail the start
+        sql.flush(); // each alone: a firewall that rejects several statements at once must not fail the start
     }
 
     /**
-     * Whether tables or columns are missing that the SQL script of the library can add: not if one of the tables is another
-     * application's.
+     * Whether tables or columns are missing that the library's SQL script can add. False if one of the tables belongs to another
+     * application.
      */
     public static boolean isIncomplete(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix)
             throws SQLException {
@@ -70,8 +70,8 @@ public final class TableCheck {
     }
 
     /**
-     * The first table that exists and lacks columns, if possible one of another application; empty if there is none, or a table cannot
-     * be read.
+     * The first existing table that lacks columns, preferably one of another application; empty if there is none, or a table cannot be
+     * read.
      */
     public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
         try {

@@ -10,12 +10,12 @@ import java.util.function.LongSupplier;
 
 /**
  * Primary keys that are assigned in the JVM: 41 bits of milliseconds, then 22 bits that start at a random value in each
- * millisecond. New rows are appended to the primary key's index, and an insert needs no round trip to obtain a key. Two
- * JVMs may rarely generate the same id; the second insert violates the primary key, and its transaction is repeated with
- * new ids. What a copy of a running JVM draws differs.
+ * millisecond. New rows are appended to the primary key's index, and an insert needs no round trip to obtain a key. In the
+ * rare case that two JVMs generate the same id, the second insert violates the primary key, and its transaction is repeated
+ * with new ids. The copy of a running JVM draws other random values.
  *
- * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one within 41 bits on, so that those of
- * two starts differ. They are lower than all later ids by a clock that is right.
+ * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one on, within 41 bits, so that those of
+ * two starts differ. They are lower than all ids by a correct clock.
  *
  * <p>After Twitter's <a href="https://github.com/twitter-archive/snowflake/tree/snowflake-2010">Snowflake</a>, without the
  * assignment of node numbers.
@@ -39,14 +39,14 @@ public final class TimeOrderedIds {
         this.clock = clock;
     }
 
-    /** Returns the next id, which is higher than all previous ids of this object, even if the JVM's clock goes back. */
+    /** Returns the next id, higher than all previous ids of this object, even if the JVM's clock goes back. */
     public long next() {
         long first = (clock.getAsLong() - EPOCH) << RANDOM_BITS;
         long candidate = first > last.get() ? first | random.nextLong(1L << RANDOM_BITS) : first;
         return last.updateAndGet(previous -> Math.max(previous + 1, candidate));
     }
 
-    /** Returns an id above which no row is as old as the given age, unless the clock of the JVM that made it was ahead of the database's. */
+    /** Returns an id above which no row has reached the given age, unless a JVM's clock was ahead of the database's. */
     public static long upperBound(LocalDateTime now, Duration age) {
         long millis = now.minus(age).toInstant(ZoneOffset.UTC).toEpochMilli();
         return Math.max(0, millis - EPOCH + 1) << RANDOM_BITS;

@@ -18,7 +18,7 @@ import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 
-/** Says what the failure of a transaction means: whether to try it again, and which exception its caller gets. */
+/** Interprets the failure of a transaction: whether to try it again, and which exception its caller gets. */
 public final class TransactionFailures {
 
     private static final SQLExceptionTranslator SQL = new SQLExceptionSubclassTranslator();
@@ -30,7 +30,7 @@ public final class TransactionFailures {
         return isConnectionBroken(failure)
                 || SqlErrors.isConflict(failure)
                 || SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY)
-                || SqlErrors.isReadOnly(failure); // a session that survived a failover
+                || SqlErrors.isReadOnly(failure); // the session may have survived a failover
     }
 
     /** Whether a connection broke, so that the same transaction may succeed on another connection. */
@@ -39,21 +39,21 @@ public final class TransactionFailures {
                 || (SqlErrors.isConnectionLost(failure) && !SqlErrors.isPoolExhausted(failure));
     }
 
-    /** Whether the database is unavailable, whatever the transaction was. */
+    /** Whether the database is unavailable for every transaction. */
     public static boolean isUnreachable(Throwable failure) {
         return isConnectionBroken(failure) || SqlErrors.isPoolExhausted(failure) || SqlErrors.isReadOnly(failure);
     }
 
-    /** The failure as a caller gets it: instead of an unknown outcome of a commit, the failure of the connection. */
+    /** The failure for the caller: instead of an unknown outcome of a commit, the failure of the connection. */
     public static Throwable forCaller(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CommitOutcomeUnknownException && cause != null ? translate(cause) : failure;
     }
 
     /**
-     * Returns the exception to throw instead: one of Spring's, by the {@linkplain SqlErrorKind kind} of the driver's innermost error, so
-     * that a cause leads to the same exception on every database. Neither repositories that are created without a container nor a failed
-     * begin or commit is translated by Spring. A failure that does not come from the database is returned unchanged.
+     * Translates a failure to one of Spring's exceptions, by the {@linkplain SqlErrorKind kind} of the driver's innermost error, so that a
+     * cause leads to the same exception on every database. Spring itself translates neither a failed begin or commit nor failures of
+     * repositories without a container. A failure that does not come from the database is returned unchanged.
      */
     static RuntimeException translate(Throwable failure) {
         if (failure instanceof Error error) {

@@ -1,6 +1,6 @@
 /**
- * The infrastructure of the persistence unit: Hibernate beside the host's own, short transactions, and the translation of
- * their failures. Refers to no entity class.
+ * The infrastructure of the persistence unit: the library's own Hibernate, short transactions, and the translation of their
+ * failures. Refers to no entity class.
  *
  * <p>Internal. Depends on {@code io.dbsemaphore.jdbc}.
  */
