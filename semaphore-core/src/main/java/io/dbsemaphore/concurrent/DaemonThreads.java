@@ -36,9 +36,8 @@ public class DaemonThreads {
     }
 
     /**
-     * An executor for code that may block: one thread that never ends, and more while all others are busy, which end when they were
-     * idle for this time. No task waits for a thread. Once it is shut down, or while the system has no thread for it, a task runs on the
-     * thread that submits it.
+     * An executor for code that may block. No task waits for a thread. One thread never ends; further ones end after this time without a
+     * task. After a shutdown, or while the system has no more threads, a task runs on the thread that submits it.
      */
     public final ThreadPoolExecutor cachedPool(String name, Duration idle) {
         return new ThreadPoolExecutor(
@@ -79,7 +78,7 @@ public class DaemonThreads {
     }
 
     /**
-     * Privileged, since the access control context of a thread refers to the class loaders of all classes on the stack.
+     * Privileged: otherwise the access control context of the thread refers to the class loaders of all classes on the stack.
      */
     @SuppressWarnings("removal") // required before Java 24; since then it only runs the action
     private static Thread withoutCallers(String name, Runnable task) {

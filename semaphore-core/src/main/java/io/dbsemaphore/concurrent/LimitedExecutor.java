@@ -16,14 +16,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs at most a number of tasks at a time in a pool that others use, too. Further tasks wait without a thread.
+ * Runs a limited number of tasks at a time in a shared pool. Further tasks wait without a thread.
  *
- * <p>With a timer, no task waits for those that block: after each {@link #PATIENCE}, while tasks wait, they get up to two further threads
- * for each task that has run for as long. These threads end when no task waits.
+ * <p>With a timer, tasks do not wait long for others that block: while tasks wait, after each {@link #PATIENCE} up to two threads are added
+ * for each task that has run for that long. These threads end when no task waits.
  */
 public final class LimitedExecutor implements Executor {
 
-    /** Longer than a task takes that does not block, and shorter than a caller notices. */
+    /** Longer than a task that does not block takes, and shorter than a caller notices. */
     public static final Duration PATIENCE = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(LimitedExecutor.class);
@@ -47,7 +47,7 @@ public final class LimitedExecutor implements Executor {
     /**
      * Creates an executor.
      *
-     * @param tasks what they are called in a warning that many block
+     * @param tasks the name of the tasks in a warning that many block
      * @param timer runs a task after {@link #PATIENCE}, on a thread that must not block
      */
     public LimitedExecutor(Executor pool, int max, String tasks, @Nullable Consumer<Runnable> timer) {
@@ -108,7 +108,7 @@ public final class LimitedExecutor implements Executor {
     /** A thread of the pool while it runs tasks. */
     private final class Worker implements Runnable {
 
-        /** That of the timer, on which the pool runs what it has no thread for. */
+        /** The timer's thread, on which the pool runs a worker that it has no thread for; null without a timer. */
         private final @Nullable Thread creator;
 
         private volatile @Nullable Thread thread;
@@ -130,7 +130,7 @@ public final class LimitedExecutor implements Executor {
                     UnexpectedErrors.survive(log, "A task for the application", failure);
                 }
                 task = next(true);
-                boolean unused = task != null && Thread.interrupted(); // as between the tasks of a pool
+                boolean unused = task != null && Thread.interrupted(); // as a pool does between two tasks
             }
         }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 
-/** Handles failures in loops that must not end, such as an {@link OutOfMemoryError}: logs them, if that is possible. */
+/** Logs failures in loops that must not end, such as an {@link OutOfMemoryError}, if that is possible. */
 public final class UnexpectedErrors {
 
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
@@ -22,7 +22,7 @@ public final class UnexpectedErrors {
         try {
             log.error("{} failed unexpectedly; the thread continues", what, failure);
         } catch (Throwable ignored) {
-            // the failure cannot be reported
+            // nothing else can be done
         }
     }
 }

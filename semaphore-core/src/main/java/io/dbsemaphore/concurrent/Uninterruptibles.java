@@ -6,7 +6,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Waits with the thread's interrupt flag cleared, and set again afterwards. */
+/** Waits without being interrupted. If the thread is interrupted, its flag is set afterwards. */
 public final class Uninterruptibles {
 
     private Uninterruptibles() {}

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param externalId the idempotency key
  * @param externalIdGiven whether the caller chose the external id, so that an earlier acquire may have used it
  * @param replayable whether a grant that is already held under this external id may be returned again
- * @param permits the number of permits per semaphore, sorted by name, all at least 1; 1 each where exclusive
+ * @param permits the number of permits per semaphore, sorted by name, each at least 1; 1 each if exclusive
  * @param exclusive whether the whole capacity is requested
  * @param ttl the time to live; null when held until released
  * @param owner the owner of the grant
- * @param keeper the id of the JVM that is going to keep the grant alive, which may get another one; null when none does
+ * @param keeper supplies the id of the JVM that will keep the grant alive, which may change; null if none will
  */
 public record AcquireCommand(
         String externalId,
@@ -45,7 +45,7 @@ public record AcquireCommand(
         return keeper != null;
     }
 
-    /** The id that the JVM has now which is going to keep the grant alive; null when none does. */
+    /** The current id of the JVM that will keep the grant alive; null if none will. */
     public @Nullable Long instance() {
         return keeper == null ? null : keeper.getAsLong();
     }

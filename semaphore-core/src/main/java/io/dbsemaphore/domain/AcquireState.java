@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
  * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts. The queue sets
- * everything else, most of it once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
- * Thread-safe; two acquires of equal commands have distinct states. The queue extends it by what the transactions need not know.
+ * everything else, mostly when a batch ends, so that a transaction that decides twice counts nothing twice. Thread-safe. Two
+ * acquires of equal commands have distinct states.
  */
 public class AcquireState {
 
@@ -40,7 +40,7 @@ public class AcquireState {
         this.command = command;
     }
 
-    /** Continues where an earlier acquire of the same call has ended: with its place, and with the same terms. */
+    /** Takes over the place and the terms of an earlier acquire of the same call. */
     protected final void continueFrom(AcquireState earlier) {
         requestIds.addAll(earlier.requestIds);
         place = earlier.place;
@@ -71,14 +71,13 @@ public class AcquireState {
         this.demandAhead = Map.copyOf(demandAhead);
     }
 
-    /** The number of permits of the semaphore that callers of this instance ahead of this acquire wait for. */
+    /** The number of permits of a semaphore that callers of this instance who are ahead of this acquire wait for. */
     public Demand demandAhead(String name) {
         return demandAhead.getOrDefault(name, Demand.NONE);
     }
 
     /**
-     * Asks for permits that are reused: they may come from a caller of this JVM that releases them, or are granted with several
-     * fencing tokens.
+     * Asks for permits that are reused: another caller of this JVM may hand them over, and a new grant has several fencing tokens.
      */
     public void reuse(ReuseTerms terms, int reservedTokens) {
         reuseTerms = terms;
@@ -99,17 +98,17 @@ public class AcquireState {
         this.outcomeUnknown = outcomeUnknown;
     }
 
-    /** Whether an attempt may have committed a grant for this acquire: its commit was not answered. */
+    /** Whether an attempt may have committed a grant, since its commit was not answered. */
     public boolean isOutcomeUnknown() {
         return outcomeUnknown;
     }
 
-    /** Sets whether the last attempt has locked the rows of the semaphores, and has waited in vain to write its grant. */
+    /** Sets whether the last attempt locked the rows of the semaphores, but could not write its grant. */
     public void setWriteBlocked(boolean blocked) {
         writeBlocked = blocked;
     }
 
-    /** Whether another transaction may have inserted the external id, and has neither committed nor ended. */
+    /** Whether an open transaction may have inserted the external id. */
     public boolean isWriteBlocked() {
         return writeBlocked;
     }
@@ -119,12 +118,12 @@ public class AcquireState {
         blockedBy = name;
     }
 
-    /** The semaphore whose row another transaction had locked, or deleted, at the last attempt; null if there was none. */
+    /** The semaphore for which the last attempt was {@linkplain GrantOutcome.Postponed postponed}; null if it was not. */
     public @Nullable String blockedBy() {
         return blockedBy;
     }
 
-    /** Sets whether the caller goes on waiting when it is refused, so that later acquires must not overtake it. */
+    /** Sets whether the caller goes on waiting if it is refused. Later acquires must not overtake a caller that does. */
     public void setWillingToWait(boolean willingToWait) {
         this.willingToWait = willingToWait;
     }
@@ -138,17 +137,17 @@ public class AcquireState {
         arrivedAt = micros;
     }
 
-    /** When the caller came; later than any other time if that {@linkplain #isArrivalKnown is not known}. */
+    /** When the caller came; the latest possible time if that {@linkplain #isArrivalKnown is not known}. */
     public long arrivedAt() {
         return arrivedAt;
     }
 
-    /** Whether there was a recent answer of the database when the caller came, by which its clock is known. */
+    /** Whether the database's clock was known when the caller came, by a recent answer. */
     public boolean isArrivalKnown() {
         return arrivedAt != UNKNOWN;
     }
 
-    /** Sets the place when the acquire is first refused, or joins the queue unasked; later calls have no effect. */
+    /** Sets the place when the acquire is first refused, or joins the queue without having been tried. Later calls have no effect. */
     public void setPlace(Place refused) {
         place = wasRefused() ? place : refused;
     }
@@ -158,26 +157,26 @@ public class AcquireState {
         return place;
     }
 
-    /** Whether the acquire has a place: it was refused, or joined the queue unasked, so that its caller waits or has waited. */
+    /** Whether the acquire has a place, so that its caller waits or has waited. */
     public boolean wasRefused() {
         return !place.equals(Place.NONE);
     }
 
-    /** This acquire as one that waits for permits of this semaphore of it. */
+    /** Describes this acquire as a caller that waits for one of its semaphores. */
     public Waiter toWaiter(String name) {
         int count = Objects.requireNonNull(command.permits().get(name));
         return new Waiter(place, count, command.exclusive(), command.isOfSeveral());
     }
 
     /**
-     * Withdraws the acquire, unless a transaction has claimed it. True when no attempt writes for it from now on; an earlier one may have
-     * written, if the {@linkplain #isOutcomeUnknown outcome is unknown}.
+     * Withdraws the acquire, unless a transaction has claimed it. True if no attempt writes for it from now on. An earlier attempt may
+     * have written, if the {@linkplain #isOutcomeUnknown outcome is unknown}.
      */
     public boolean withdraw() {
         return claim.compareAndSet(Claim.OPEN, Claim.WITHDRAWN) || claim.get() == Claim.WITHDRAWN;
     }
 
-    /** Claims the acquire for a transaction that is about to write for it. False when it has been withdrawn. */
+    /** Claims the acquire for a transaction that is about to write for it. False if it has been withdrawn. */
     public boolean claim() {
         return claim.compareAndSet(Claim.OPEN, Claim.CLAIMED) || claim.get() == Claim.CLAIMED;
     }

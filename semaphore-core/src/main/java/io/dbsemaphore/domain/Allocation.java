@@ -15,8 +15,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The decision of a batch: each acquire in turn is granted all that it asks for, or nothing. A pure computation without a
- * database; it updates the availabilities that it is given.
+ * The decision of a batch: each acquire in turn is granted all that it asks for, or nothing. A computation without a
+ * database, which updates the given availabilities.
  *
  * @param availabilities the availability of each locked semaphore, by name
  * @param refusals the refused acquires, with the semaphores of which too few permits were available when they were decided
@@ -65,7 +65,7 @@ public record Allocation(
         return new Waiter(place, count, command.exclusive(), command.isOfSeveral());
     }
 
-    /** The semaphores of which permits are granted, by id, each with the lowest token that is going to be held. */
+    /** The lowest token that will be held of each semaphore of which permits are granted, by its id. */
     public SortedMap<Long, Long> watermarks() {
         TreeMap<Long, Long> watermarks = new TreeMap<>();
         approvals.forEach(approval -> approval.shares()
@@ -157,8 +157,8 @@ public record Allocation(
     }
 
     /**
-     * Reserves what a refused acquire waits for, so that later acquires do not overtake it: many small ones would starve a large
-     * one. For an acquire of several semaphores only while the {@linkplain ReservationWindow window} is open.
+     * Reserves the permits that a refused acquire waits for: without this, many small acquires would starve a large one. For an acquire
+     * of several semaphores only while the {@linkplain ReservationWindow window} is open.
      */
     private void reserveFor(AcquireState acquire) {
         AcquireCommand command = acquire.command();

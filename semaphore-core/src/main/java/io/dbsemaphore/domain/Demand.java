@@ -3,8 +3,8 @@ package io.dbsemaphore.domain;
 /**
  * The number of permits of one semaphore that callers wait for.
  *
- * @param permits of all callers
- * @param ofSeveral of callers that wait for several semaphores, contained in the former
+ * @param permits the number for all callers
+ * @param ofSeveral the number for those callers that wait for several semaphores
  */
 public record Demand(long permits, long ofSeveral) {
 

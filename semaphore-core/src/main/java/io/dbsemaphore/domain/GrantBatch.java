@@ -8,12 +8,11 @@ import java.util.SortedMap;
  * The input of one transaction: the acquires to decide and the requests to release.
  *
  * @param acquires the acquires in the order in which they are decided; their external ids differ
- * @param awaited the names of the semaphores whose rows are waited for if another transaction has locked them, one after
- *     the other in the order of their ids, before any other row is locked; acquires that name another locked row are
- *     {@linkplain GrantOutcome.Postponed postponed}
+ * @param awaited the names of the semaphores whose rows are waited for if another transaction has locked them. They are locked first,
+ *     in the order of their ids. Acquires that name another locked row are {@linkplain GrantOutcome.Postponed postponed}
  * @param releases the requests to release first, so that their permits are available to the acquires: the ids of the permits of each
  *     request, by its id. Permits that another transaction has locked stay held, see {@link BatchResult#released}
- * @param queues the callers that wait and are not in the batch
+ * @param queues the waiting callers that are not in the batch
  */
 public record GrantBatch(
         List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, LocalQueues queues) {}

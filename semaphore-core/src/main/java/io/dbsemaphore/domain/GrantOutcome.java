@@ -18,9 +18,9 @@ public sealed interface GrantOutcome {
     record Refused(List<PermitShortage> shortages) implements GrantOutcome {}
 
     /**
-     * Not decided, since another transaction has locked a row, or deleted it; a later batch may wait for the row.
+     * Not decided, since another transaction has locked or deleted a row. A later batch may wait for the row.
      *
-     * @param name of the semaphore whose row it is
+     * @param name the semaphore whose row it is
      */
     record Postponed(String name) implements GrantOutcome {}
 

@@ -4,6 +4,6 @@ package io.dbsemaphore.domain;
 public enum HandoverOutcome {
     DONE,
     NOBODY_WAITS,
-    /** The first one asks for something else, or others come before it, or only callers of several semaphores wait. */
+    /** The first caller asks for something else, callers of other instances come first, or only callers of several semaphores wait. */
     NOT_POSSIBLE
 }

@@ -3,7 +3,7 @@ package io.dbsemaphore.domain;
 import java.time.LocalDateTime;
 
 /**
- * The permits held of a semaphore at one instant.
+ * The held permits of a semaphore at one instant.
  *
  * @param exclusive whether they are held exclusively
  * @param lowestToken the lowest token of the held permits; 0 if none is held

@@ -9,23 +9,23 @@ import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /**
- * Caches what scans of all holders of a semaphore have found. A refusal needs such a scan, while the semaphore's row is locked. If a
- * scan takes long, its finding is therefore reused for some time, which bounds the share of time that scans take, whatever the number of
- * refusals. It takes long where there are many holders, or while an old snapshot is open, so that what has been released is read, too.
+ * Caches the results of scans of all holders of a semaphore. A refusal needs such a scan, while the semaphore's row is locked. A scan
+ * takes long if there are many holders, or while an old snapshot is open, so that released permits are read, too. Its result is then
+ * reused for some time, which bounds the share of time that scans take, whatever the number of refusals.
  */
 public final class HolderScans<T> {
 
     private static final int MAX_CACHED = 1_000;
 
-    /** A scan up to this long costs no more than the acquire itself, so that its finding is not reused. */
+    /** The result of a scan up to this long is not reused: it costs no more than the acquire itself. */
     private static final long SHORT = Duration.ofMillis(1).toNanos();
 
-    /** A finding is reused for 20 times the duration of its scan: scans take at most 5 % of the time. */
+    /** A result is reused for 20 times the duration of its scan, so that scans take at most 5 % of the time. */
     private static final int REUSE_PER_COST = 20;
 
     /**
-     * A scan may also have taken long because the JVM, the network or the server was stalled. So the first long one counts as no longer
-     * than this, and each further one as no longer than the one before.
+     * The longest time that the first long scan counts for; each further one counts for no longer than the one before. A single scan may
+     * have taken long because the JVM, the network or the server was stalled.
      */
     private static final long FIRST = Duration.ofMillis(100).toNanos();
 
@@ -48,7 +48,7 @@ public final class HolderScans<T> {
         return nanoClock.getAsLong();
     }
 
-    /** The finding of the last scan; empty when a new scan is due. */
+    /** The result of the last scan; empty if a new scan is due. */
     public synchronized Optional<T> recent(long semaphoreId) {
         Finding<T> finding = findings.get(semaphoreId);
         return finding == null || nanoClock.getAsLong() - finding.madeAt() > finding.reuse()
@@ -56,7 +56,7 @@ public final class HolderScans<T> {
                 : Optional.of(finding.value());
     }
 
-    /** Caches the findings of a scan, by the ids of the semaphores, if it has taken long. */
+    /** Caches the results of a scan, by the ids of the semaphores, if it has taken long. */
     public synchronized void record(Collection<Long> scanned, long begunAt, LongFunction<T> found) {
         long now = nanoClock.getAsLong();
         long cost = now - begunAt;

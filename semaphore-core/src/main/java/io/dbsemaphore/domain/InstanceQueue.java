@@ -13,19 +13,19 @@ import java.util.List;
  */
 public record InstanceQueue(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
 
-    /** Longer than any instance confirms its callers for, plus the largest difference of the clocks in a cluster. */
+    /** Longer than an instance confirms its callers for, plus the largest difference between the clocks of a cluster. */
     private static final Duration MAX_VALID = Duration.ofSeconds(3);
 
     public InstanceQueue {
         first = List.copyOf(first);
     }
 
-    /** Whether the callers count. A record that is valid for too long does not: the clock was set back since. */
+    /** Whether the callers count. If the expiry is too far away, the clock was set back, and they do not. */
     boolean isValid(LocalDateTime now) {
         return expiresAt.isAfter(now) && expiresAt.isBefore(now.plus(MAX_VALID));
     }
 
-    /** Whether the callers count for that time, even if their instance does not confirm them. */
+    /** Whether the callers count for that time without being confirmed. */
     public boolean isValidFor(Duration time, LocalDateTime now) {
         return isValid(now) && !expiresAt.isBefore(now.plus(time));
     }

@@ -8,7 +8,7 @@ import java.util.List;
  * The callers of this instance that wait for one semaphore.
  *
  * @param first the callers that have waited longest, in order, at most {@link #MAX_FIRST}
- * @param size the number of all
+ * @param size the number of all callers
  */
 public record LocalQueue(List<Waiter> first, int size) {
 
@@ -17,7 +17,7 @@ public record LocalQueue(List<Waiter> first, int size) {
     /** The maximum number of callers in a record. Later ones matter only if more permits than this are released at once. */
     public static final int MAX_FIRST = 16;
 
-    /** How many of them may wait for several semaphores; the others matter also while the window is closed. */
+    /** How many of them may wait for several semaphores. The others also count while the reservation window is closed. */
     public static final int MAX_OF_SEVERAL = 8;
 
     public LocalQueue {

@@ -5,12 +5,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * How this instance takes part in the order of all instances' callers, and its callers that wait.
+ * The waiting callers of this instance, and how it takes part in the order of all instances' callers.
  *
- * @param id the id of this instance, which changes if that turns out to be a copy of another one
+ * @param id the id of this instance, which changes if the process turns out to be a copy
  * @param owner the name of this instance
- * @param fair tells the semaphores whose permits are granted in that order
- * @param waiting the callers that wait, by semaphore; semaphores that nobody waits for are missing
+ * @param fair whether the permits of a semaphore are granted in that order
+ * @param waiting the waiting callers, by semaphore; semaphores that nobody waits for are missing
  */
 public record LocalQueues(LongSupplier id, String owner, Predicate<String> fair, Map<String, LocalQueue> waiting) {
 

@@ -13,7 +13,7 @@ public record PatternCapacity(
     /** Stands for the providers of the application in {@link #setBy} and in the audit. */
     public static final String PROVIDER = "CapacityProvider";
 
-    /** Stands for the pattern there, if the providers no longer give the capacity. */
+    /** Stands there for the pattern, once the providers no longer give a capacity. */
     public static final String PATTERN = "pattern";
 
     /** Whether a provider has set it. */
@@ -22,9 +22,9 @@ public record PatternCapacity(
     }
 
     /**
-     * Whether it is to be changed into this one.
+     * Whether it has to be changed.
      *
-     * @param by who sets it; an operator, who sets it for a whole pattern, leaves what a provider has set
+     * @param by who sets it. An operator who sets the capacity of a pattern does not change that of a provider
      */
     public boolean differsFrom(int wanted, String by) {
         boolean differs = capacity != wanted;

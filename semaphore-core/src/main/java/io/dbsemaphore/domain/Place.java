@@ -8,14 +8,14 @@ import java.util.Comparator;
 /**
  * The place of a waiting caller in the order of all instances' callers: the smaller one is served first.
  *
- * @param startTag is compared first; always 0, so that the time decides. Another order would set it, and {@code WaiterTable} would have to
- *     store it: it stores only the times, as differences that are not negative
- * @param firstRefusedAt when the caller came, or if that is not known, when the database first refused it: microseconds since 1970 by the
- *     database's clock
+ * @param startTag compared first; always 0, so that the time decides. For another order it would be set, and {@code WaiterTable} would have
+ *     to store it, which stores only times, as differences that are not negative
+ * @param firstRefusedAt when the caller came or, if that is not known, when the database first refused it, in microseconds since 1970 by
+ *     the database's clock
  */
 public record Place(long startTag, long firstRefusedAt) implements Comparable<Place> {
 
-    /** The place of a caller that does not wait yet: behind all that do. */
+    /** The place of a caller that does not wait yet, behind all that do. */
     public static final Place NONE = new Place(Long.MAX_VALUE, Long.MAX_VALUE);
 
     private static final Comparator<Place> ORDER =

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 
 /**
- * Decides when permits are withheld for callers that wait for several semaphores. Such a caller may find enough permits available of some
- * of its semaphores and too few of the others. While the window is open, permits of all its semaphores are withheld for it from callers
- * that came later, so that all become available at one time. While it is closed, none are, so that they are not left unused for a long
- * time. The window is the same for all semaphores and instances: it depends on the database's clock only.
+ * Decides when permits are withheld for callers that wait for several semaphores. Such a caller may find enough permits of some
+ * semaphores and too few of the others. While the window is open, permits of all its semaphores are withheld from callers that came later,
+ * so that all of them become available at one time. While it is closed, none are withheld, so that permits do not stay unused for long. The
+ * window depends on the database's clock only, and is the same for all semaphores and instances.
  */
 public final class ReservationWindow {
 

@@ -76,7 +76,7 @@ public final class SemaphoreAvailability {
         reserved += countOf(count, exclusive);
     }
 
-    /** The lowest token that is going to be held. */
+    /** The lowest token that will be held. */
     long liveFrom() {
         return before.held() > 0 ? before.lowestToken() : semaphore.fence() + 1;
     }
@@ -106,9 +106,9 @@ public final class SemaphoreAvailability {
     }
 
     /**
-     * What remains after the decisions, or if there were none, what was read.
+     * The availability after the decisions; without any, as it was read.
      *
-     * @param isRegistered whether the callers of this instance that wait are known to the others
+     * @param isRegistered whether the other instances know the waiting callers of this one
      */
     public RemainingAvailability remaining(boolean isRegistered) {
         return new RemainingAvailability(

@@ -6,8 +6,7 @@ import java.util.List;
 /**
  * A semaphore with too few permits available for the acquires of a batch.
  *
- * @param permits the number of permits that the refused acquires ask for together, plus the number held above a lowered
- *     capacity
+ * @param permits the sum of the permits that the refused acquires ask for, plus those held above a lowered capacity
  */
 public record Shortfall(long semaphoreId, String name, long permits) {
 

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * A held grant as stored in the database.
  *
  * @param requestId the id of its request
- * @param permits in the order of their ids
- * @param ttl null when held until released
- * @param acquiredAt the database's clock
- * @param expiresAt the database's clock; null when held until released
+ * @param permits its permits, in the order of their ids
+ * @param ttl its time to live; null if it is held until released
+ * @param acquiredAt when it was acquired, by the database's clock
+ * @param expiresAt when it expires, by the database's clock; null if it is held until released
  * @param readAt the database's clock when this was read or written
  */
 public record StoredGrant(
@@ -39,7 +39,7 @@ public record StoredGrant(
         permits = List.copyOf(permits);
     }
 
-    /** This grant as it was read that much later, when it had been renewed. */
+    /** This grant as if it had been renewed and read that much later. */
     public StoredGrant extendedBy(Duration time) {
         return expiresAt == null
                 ? this

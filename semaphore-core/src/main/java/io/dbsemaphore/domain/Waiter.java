@@ -1,7 +1,7 @@
 package io.dbsemaphore.domain;
 
 /**
- * A caller that waits for permits of a semaphore, as the instances tell one another.
+ * A caller that waits for permits of a semaphore, as other instances know it.
  *
  * @param place its place in the queue
  * @param permits the number of permits that it waits for; 0 if exclusive
@@ -10,12 +10,12 @@ package io.dbsemaphore.domain;
  */
 public record Waiter(Place place, int permits, boolean exclusive, boolean ofSeveral) {
 
-    /** Two callers of the whole capacity are alike, whatever the capacity is. */
+    /** Drops the count of an exclusive caller, so that two of them are equal whatever the capacity is. */
     public Waiter {
         permits = exclusive ? 0 : permits;
     }
 
-    /** The number of permits that it waits for; none if they are more than the capacity. */
+    /** The number of permits that it waits for; 0 if they exceed the capacity. */
     Demand demand(int capacity) {
         int count = exclusive ? capacity : permits;
         return count > capacity ? Demand.NONE : new Demand(count, ofSeveral ? count : 0);

@@ -5,18 +5,17 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The callers of other instances that wait for a semaphore. The permits that they wait for are withheld from later callers of this
- * instance.
+ * The callers of other instances that wait for a semaphore. Their permits are withheld from later callers of this instance.
  *
  * @param instance the id of this instance
- * @param queues those of the others that count, all with callers
+ * @param queues the valid queues of other instances, none of them empty
  */
 public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
 
     public static final WaitersElsewhere NONE = new WaitersElsewhere(0, List.of());
 
     /**
-     * Those among these queues that count.
+     * Selects the valid queues of other instances.
      *
      * @param instance the id of this instance
      * @param now the database's clock
@@ -37,7 +36,7 @@ public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
     /**
      * The number of permits that are withheld for callers ahead of this place.
      *
-     * @param capacity of the semaphore
+     * @param capacity the capacity of the semaphore
      * @param isWindowOpen whether permits are withheld for callers of {@linkplain ReservationWindow several} semaphores
      */
     public long withheldAhead(Place place, int capacity, boolean isWindowOpen) {
@@ -52,7 +51,7 @@ public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
         return withheld;
     }
 
-    /** The number of instances with a caller ahead of this place for which permits are withheld. */
+    /** The number of other instances that have a caller ahead of this place, and permits withheld for it. */
     public int instancesAhead(Place place, boolean isWindowOpen) {
         return (int) queues.stream()
                 .filter(queue -> queue.first().stream()

@@ -7,17 +7,17 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Lifts the limits that a pool or a driver sets for each statement: that of rows ({@code maxRows} of Connector/J), since the rest is cut
- * silently, and that of time ({@code defaultQueryTimeout} of DBCP), which would end a lock wait that has a limit of its own.
+ * Lifts the limits that a pool or a driver sets for each statement: a limit of rows ({@code maxRows} of Connector/J) cuts results
+ * silently, and a limit of time ({@code defaultQueryTimeout} of DBCP) would end a lock wait, which has a limit of its own.
  */
 final class AllRows {
 
     private AllRows() {}
 
-    /** The statement, whose results are not limited. */
+    /** Lifts the limits of a statement, and returns it. */
     static <S extends Statement> S of(S statement) throws SQLException {
         statement.setMaxRows(0);
-        // on H2 it is a setting of the session, which the host would not get back
+        // on H2 this sets it for the session, and the host would get that back
         if (statement.getQueryTimeout() != 0
                 && !statement
                         .getConnection()
@@ -29,7 +29,7 @@ final class AllRows {
         return statement;
     }
 
-    /** The connection with statements whose results are not limited. */
+    /** Wraps a connection, so that its statements have no limits. */
     static Connection of(Connection connection) {
         return (Connection) Proxy.newProxyInstance(
                 AllRows.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {

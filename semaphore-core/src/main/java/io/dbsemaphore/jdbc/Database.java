@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.ResultSetExtractor;
 
-/** The supported databases, described by the capabilities in which they differ. */
+/** The supported databases, and the capabilities in which they differ. */
 public enum Database {
 
     /** MySQL 8.4 and later. */
@@ -45,9 +45,8 @@ public enum Database {
             "for share"),
 
     /**
-     * H2 2.x, for tests and demos. It has no limit that ends the session of a JVM that was frozen within a transaction.
-     * A cast of its clock to a timestamp without time zone would use the time zone of the session, whatever zone was
-     * specified; hence the detour through the epoch.
+     * H2 2.x, for tests and demos. It does not end idle transactions, such as those of a frozen JVM. Its clock is read
+     * through the epoch, since a cast to a timestamp without time zone would always use the time zone of the session.
      */
     H2(
             "dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00')",
@@ -62,12 +61,12 @@ public enum Database {
     /** The beginning of the URLs with which Connector/J changes the session at each commit and rollback. */
     public static final String LOAD_BALANCING_URL = "jdbc:mysql:loadbalance:";
 
-    /** But for the URL that Connector/J reports for {@code jdbc:mysql:replication:}. */
+    /** Does not match the URL that Connector/J reports for {@code jdbc:mysql:replication:}. */
     private static final Pattern LOAD_BALANCING = Pattern.compile("jdbc:mysql(\\+srv)?:loadbalance:(?!//\\*\\*).*");
 
     private static final Set<String> DURABLE = Set.of("1", "on");
 
-    /** What a server may lose with another value than the durable one, by the setting. */
+    /** The possible loss if a setting does not have its durable value, by the setting. */
     private static final Map<String, String> LOSSES = Map.of(
             "innodb_flush_log_at_trx_commit", "a crash of the server may lose up to a second of commits",
             "sync_binlog",
@@ -92,7 +91,7 @@ public enum Database {
     /**
      * Determines the database of a data source.
      *
-     * @throws SQLFeatureNotSupportedException if the database is none of these; the message is its product and version
+     * @throws SQLFeatureNotSupportedException if the database is not supported; the message is its product and version
      * @throws SQLException if the database cannot be queried
      */
     public static Database of(DataSource dataSource) throws SQLException {
@@ -116,8 +115,8 @@ public enum Database {
     }
 
     /**
-     * Replaces {@code utc_now()} by SQL for the database's clock as a timestamp without time zone, in UTC, independent of the time zone
-     * of the session; {@code utc_plus_millis(…)} by that clock plus a parameter or a column; {@code epoch_micros()} by that clock as
+     * Replaces three functions by SQL for the database's clock. {@code utc_now()} is a timestamp without time zone, in UTC whatever the
+     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or a column to it. {@code epoch_micros()} is the clock in
      * microseconds since 1970.
      */
     public String withClock(String sql) {
@@ -126,7 +125,7 @@ public enum Database {
                 .replaceAll(call -> utcPlusMillis.replace("?1", call.group(1)));
     }
 
-    /** SQL to append to a select of one row: other transactions can read and share-lock the row, but not change it. */
+    /** SQL to append to a select of one row, so that other transactions can read and share-lock the row, but not change it. */
     public String sharedRowLock() {
         return sharedRowLock;
     }
@@ -142,8 +141,8 @@ public enum Database {
     }
 
     /**
-     * SQL for the schema of a table as the session finds it, where it is a name without quotes: no row, or null, if it finds none. The
-     * placeholder stands for the name of the table.
+     * SQL for the schema in which the session finds a table whose name has no quotes. It gives no row, or null, if there is none. The
+     * placeholder is the name of the table.
      */
     public String schemaQuery() {
         return switch (this) {
@@ -152,7 +151,7 @@ public enum Database {
                 "select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = to_regclass(?)";
             case H2 ->
                 "select t.TABLE_SCHEMA from INFORMATION_SCHEMA.TABLES t where t.TABLE_SCHEMA = schema()"
-                        + " and lower(t.TABLE_NAME) = lower(?)"; // as they are called where case matters
+                        + " and lower(t.TABLE_NAME) = lower(?)"; // H2 stores names without quotes in upper case
         };
     }
 
@@ -180,9 +179,9 @@ public enum Database {
     }
 
     /**
-     * Whether the server belongs to a multi-primary cluster, by Galera or Group Replication, which certifies writes. Row locks
-     * are known to one server only there: a transaction fails at commit if another server has <em>written</em> the same rows
-     * meanwhile. Rows that it has only locked are not compared.
+     * Whether the server belongs to a multi-primary cluster (Galera, Group Replication), which certifies writes. There a server
+     * does not know the row locks of others: a transaction fails at commit if another server has <em>written</em> the same rows
+     * meanwhile. Rows that were only locked are not compared.
      *
      * @throws SQLException if the server cannot be queried
      */
@@ -208,8 +207,9 @@ public enum Database {
     /**
      * The option of the driver with which grants would be wrong, as in {@code name=value}; {@link #LOAD_BALANCING_URL} if the settings of
      * the library would stay in the host's sessions; empty if there is none.
-     * {@code transactionReplay} repeats the statements of a transaction on another server, and discards their results: the sum of what is
-     * held there is read by nobody. With the others, times lose their fraction, or are shifted by a time zone.
+     *
+     * <p>{@code transactionReplay} repeats the statements of a transaction on another server, and discards their results, such as the sum
+     * of the permits held there. With the other options, times lose their fraction, or are shifted by a time zone.
      *
      * @throws SQLException if the server cannot be queried
      */
@@ -244,8 +244,8 @@ public enum Database {
     }
 
     /**
-     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool does: the
-     * table would stay locked against changes, and PostgreSQL executes nothing more in a transaction that has failed.
+     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool ends it: the
+     * table would stay locked against changes, and PostgreSQL executes nothing in a transaction that has failed.
      */
     public static <T> T query(DataSource dataSource, String sql, ResultSetExtractor<T> reader) throws SQLException {
         try (Connection connection = dataSource.getConnection();
@@ -264,7 +264,7 @@ public enum Database {
         };
     }
 
-    /** Closed after the statement, so that a failure to close is added to an earlier failure as a suppressed exception. */
+    /** Ends the transaction after the statement is closed. As a resource of try, it adds its failure to an earlier one as suppressed. */
     private interface Transaction extends AutoCloseable {
 
         @Override
@@ -272,7 +272,7 @@ public enum Database {
     }
 
     /**
-     * Warns if the server may lose transactions that it has committed: a grant that is lost can be made again while its
+     * Warns if a crash of the server may lose committed transactions: a lost grant can be given to someone else while its
      * holder is still working. Settings that cannot be read are ignored.
      */
     public void warnOfLostCommits(DataSource dataSource) {
@@ -311,10 +311,9 @@ public enum Database {
                         this == POSTGRESQL ? "on" : "1"));
     }
 
-    /** The settings with which a server may lose commits, of those that it has. */
+    /** The settings of a server with which it may lose commits. */
     static Set<String> lossySettings(Map<String, String> values) {
-        // in InnoDB (MariaDB 12.3), the binary log is as durable as the transactions, and the server ignores
-        // sync_binlog
+        // a binary log in InnoDB (MariaDB 12.3) is as durable as the transactions, whatever sync_binlog is
         boolean synced =
                 "ON".equals(values.get("log_bin")) && !"innodb".equalsIgnoreCase(values.get("binlog_storage_engine"));
         return values.keySet().stream()

@@ -19,35 +19,34 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Uses the host's {@code DataSource} for callers: on a few threads of the library ({@code semaphore-database-N}), never on the
- * caller's own. The caller may be in a global transaction (JTA), in which a pool returns the connection that is enlisted on its
- * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
- * of this matters on a thread that belongs to nobody else.
+ * A few threads of the library ({@code semaphore-database-N}), on which it uses the host's {@code DataSource}. A caller's thread is not
+ * safe: in a global transaction (JTA), a pool would return the connection that is enlisted on it; if it is a virtual thread, an interrupt
+ * would close the socket; and a {@code DataSource} may choose a database by thread.
  *
- * <p>There is a thread for each connection that may be in use at a time, but that of the keep-alive; at least two. Work begins in the
- * order of its submission. However many callers there are, at most two calls for each thread are submitted, so that a crowd of callers
- * delays batches by a few calls. The threads run from {@link #start} to {@link #stop}. Before and after, they start for work and end
- * when they were idle for a second.
+ * <p>There is a thread for each connection that may be in use at a time, except the keep-alive's; at least two. Work begins in the
+ * order of its submission. At most two calls for each thread are submitted at a time, so that a crowd of callers delays batches by a few
+ * calls only. The threads run from {@link #start} to {@link #stop}. Before and after that, they start for work, and end after a second
+ * without any.
  */
 public final class DatabaseThreads implements Executor {
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseThreads.class);
 
-    /** A listener that is called on one of them may release a grant, which another one then does. */
+    /** Two, since a listener that is called on one of them may release a grant, which takes another. */
     private static final int FEWEST = 2;
 
     private final ScheduledThreadPoolExecutor threads;
 
-    /** Permits to submit a call: for each thread one that runs and one that is next. Further callers wait outside the queue. */
+    /** Permits to submit a call: for each thread one that runs and one that is next. */
     private final Semaphore calls;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
     private final ThreadLocal<Boolean> own = ThreadLocal.withInitial(() -> false);
 
     /**
-     * Creates it without threads.
+     * Creates the executor. It has no threads yet.
      *
-     * @param maxConnections how many connections may be used at a time; unless there is only one, one of them is the keep-alive's
+     * @param maxConnections how many connections may be used at a time. One of them is the keep-alive's, unless it is the only one
      */
     public DatabaseThreads(int maxConnections, DaemonThreads factory) {
         int count = Math.max(FEWEST, maxConnections - 1);
@@ -61,7 +60,7 @@ public final class DatabaseThreads implements Executor {
     /**
      * Starts all threads.
      *
-     * @throws OutOfMemoryError if the system has none
+     * @throws OutOfMemoryError if the system has no more threads
      */
     public void start() {
         threads.allowCoreThreadTimeOut(false);
@@ -73,13 +72,13 @@ public final class DatabaseThreads implements Executor {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Does database work that nobody waits for. */
+    /** Does database work on one of the threads, without waiting for it. */
     @Override
     public void execute(Runnable work) {
         ScheduledFuture<?> unused = schedule(work, 0);
     }
 
-    /** Does it after this time. */
+    /** Does database work after this time. */
     public ScheduledFuture<?> schedule(Runnable work, long nanos) {
         return threads.schedule(
                 () -> {
@@ -101,8 +100,8 @@ public final class DatabaseThreads implements Executor {
     }
 
     /**
-     * Does database work on one of the threads, and waits for it; such a thread does it itself. An interrupt does not end it; the flag
-     * is kept. To be called without a lock that such a thread may wait for.
+     * Does database work on one of the threads, and waits for it. A thread of these does it itself. An interrupt does not end the work;
+     * the flag is kept. The caller must not have a lock that one of the threads may wait for.
      */
     public <T extends @Nullable Object> T call(Supplier<T> work) {
         if (areCurrent()) {
@@ -126,7 +125,7 @@ public final class DatabaseThreads implements Executor {
         return own.get();
     }
 
-    /** Lets another thread of the library do its database work itself. */
+    /** Runs work on the current thread, which then does its database work itself. */
     void runAsOwn(Runnable work) {
         own.set(true);
         try {

@@ -13,7 +13,7 @@ import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * The URL of a {@code DataSource}, as shown to people: without users, passwords and parameters. Only text in the form of a server, a port
+ * The URL of a {@code DataSource} without users, passwords and parameters, to be shown to people. Only text in the form of a server, a port
  * and a database is shown, since other text might be part of a password.
  */
 public final class DatabaseUrl {
@@ -27,14 +27,14 @@ public final class DatabaseUrl {
 
     private DatabaseUrl() {}
 
-    /** The URL of a pool, or of a data source without a pool; empty if it does not tell. */
+    /** The URL of a pool, or of a data source without a pool; empty if it is not known. */
     public static Optional<String> of(DataSource dataSource) {
         return propertiesOf(dataSource, String.class, List.of("jdbcUrl", "url", "URL"))
                 .findFirst()
                 .map(DatabaseUrl::withoutSecrets);
     }
 
-    /** The values of these properties, as far as the pool has them: each kind of pool has other names. */
+    /** The values of those of these properties that the pool has: each kind of pool has its own names. */
     static <T> Stream<T> propertiesOf(DataSource dataSource, Class<T> type, List<String> names) {
         DataSource pool = dataSource;
         while (pool instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
@@ -56,7 +56,7 @@ public final class DatabaseUrl {
         }
     }
 
-    /** A URL as it can be shown. */
+    /** Removes from a URL everything that must not be shown. */
     public static String withoutSecrets(String url) {
         String address = PARAMETERS.matcher(url).replaceFirst("");
         if (LOCAL.matcher(address).matches()) {

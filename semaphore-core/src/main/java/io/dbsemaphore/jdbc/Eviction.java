@@ -16,15 +16,14 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * How a connection is taken out of the host's pool. Pools differ in what they make of {@link Connection#abort}: c3p0 counts the
- * connection as in use for ever, and Agroal lends it again. Each pool that is named here has been tried. Any other pool keeps the
- * sessions that work.
+ * Takes a connection out of the host's pool. Pools treat {@link Connection#abort} differently: c3p0 counts the connection as in use for
+ * ever, and Agroal lends it again. Each pool that is named here has been tried. Other pools keep sessions that work.
  */
 final class Eviction {
 
     private static final Logger log = LoggerFactory.getLogger(Eviction.class);
 
-    /** The pools that replace a connection that was aborted, at the latest when a statement on it has failed. */
+    /** The pools that replace an aborted connection, at the latest after a failed statement. */
     private static final List<String> ABORTING = List.of(
             "com.alibaba.druid.pool.DruidDataSource",
             "com.zaxxer.hikari.HikariDataSource",
@@ -44,7 +43,7 @@ final class Eviction {
     private final @Nullable Class<?> c3p0;
     private final @Nullable Class<?> agroal;
 
-    /** Recognizes the pool, also within a data source that wraps it, except for Agroal: its connections cannot be unwrapped. */
+    /** Recognizes the pool, also within data sources that wrap it; Agroal only unwrapped, since its connections cannot be unwrapped. */
     Eviction(DataSource host) {
         DataSource dataSource = host;
         while (dataSource instanceof DelegatingDataSource wrapper && wrapper.getTargetDataSource() != null) {
@@ -75,24 +74,23 @@ final class Eviction {
         }
     }
 
-    /** Whether the pool replaces a session that works, such as one that is read-only. */
+    /** Whether the pool replaces a session that works but is not wanted, such as a read-only one. */
     boolean replacesLiving() {
         return aborting || c3p0 != null || agroal != null;
     }
 
     /**
-     * Ends the session of a connection, and closes the connection. A pool that is unknown may notice that only when it validates the
-     * connection.
+     * Ends the session of a connection, and closes the connection. An unknown pool may not notice before it validates the connection.
      */
     void evict(Connection connection) {
         try (connection) {
             if (agroal == null || !isFlushed(connection, agroal)) {
-                // of any other pool, the connection of the driver: the pool may not expect that its own is aborted
+                // other pools may not expect that their own connection is aborted: that of the driver is
                 Connection ended =
                         aborting ? connection : within(connection, c3p0).unwrap(Connection.class);
                 ended.abort(Runnable::run);
                 try (Statement probe = connection.createStatement()) {
-                    probe.execute("select 1"); // the pool notices that it fails
+                    probe.execute("select 1"); // fails, which the pool notices
                 }
             }
         } catch (SQLException | RuntimeException dead) {
@@ -116,7 +114,7 @@ final class Eviction {
         return type == null || type.isInstance(connection) ? connection : (Connection) connection.unwrap(type);
     }
 
-    /** Lets the pools be recognized in a native image. */
+    /** Hints for native images: the classes by which pools are recognized. */
     static final class Hints implements RuntimeHintsRegistrar {
 
         @Override

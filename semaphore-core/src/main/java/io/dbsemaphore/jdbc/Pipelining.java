@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether several statements are sent at once to the sessions of a pool. A filter of the pool, a proxy or a firewall
- * may reject them although the driver supports it: the first rejection disables it for this pool, with a warning.
+ * Sends several statements at once to the sessions of a pool, if possible. A filter of the pool, a proxy or a firewall may
+ * reject that although the driver supports it. The first rejection disables it for this pool, with a warning.
  */
 final class Pipelining {
 
@@ -33,7 +33,7 @@ final class Pipelining {
     /**
      * Creates one for the sessions of a pool.
      *
-     * @param mayStayPrepared whether the pool has no limit for the statements of a session, which those that stay prepared would use up
+     * @param mayStayPrepared whether statements may stay prepared; false if the pool limits the number of open statements
      */
     Pipelining(Database database, boolean wanted, boolean mayStayPrepared) {
         this.database = database;
@@ -41,7 +41,7 @@ final class Pipelining {
         this.mayStayPrepared = mayStayPrepared;
     }
 
-    /** Enables it in a new session, and returns what disables it again; null if the driver cannot, or a rejection has disabled it. */
+    /** Enables it in a new session. Returns an action that disables it again, or null if the driver or a rejection rules it out. */
     @Nullable Runnable enable(Connection connection) {
         if (!on.get()) {
             return null;
@@ -64,21 +64,19 @@ final class Pipelining {
         return on.get();
     }
 
-    /** Whether statements stay prepared: the driver parses a text each time that it is prepared, and the pool lets them. */
+    /** Whether statements stay prepared, since the driver would parse a text each time that it is prepared. */
     boolean keepsPrepared() {
         return mayStayPrepared && database == Database.MYSQL;
     }
 
-    /**
-     * Whether the server, or a proxy in front of it, rejected the text of several statements, each of which is valid.
-     */
+    /** Whether the server, or a proxy, rejected the text because it has several statements. */
     boolean isRefusedByServer(SQLException failure) {
         return database == Database.MYSQL
                 ? REFUSED_BY_MYSQL.contains(failure.getErrorCode())
                 : REFUSED_BY_POSTGRESQL.equals(failure.getSQLState());
     }
 
-    /** Disables it after a rejection: from now on the statements are sent one by one. */
+    /** Disables it after a rejection: from then on, statements are sent one by one. */
     void switchOff(SQLException refusal) {
         if (on.compareAndSet(true, false)) {
             log.warn(
@@ -89,14 +87,14 @@ final class Pipelining {
         }
     }
 
-    /** MySQL Connector/J: its multi-statement mode is enabled while the library uses the session, whatever the URL says. */
+    /** MySQL Connector/J: enables its multi-statement mode while the library uses the session, whatever the URL says. */
     private static final class ConnectorJ {
 
         private ConnectorJ() {}
 
         /**
-         * Returns null if server-side prepared statements are on, which allow one statement at a time, or if slow queries are explained:
-         * "explain a; b" executes b.
+         * Returns null if server-side prepared statements are on, which allow one statement at a time, or if the driver explains slow
+         * queries: "explain a; b" executes b.
          */
         static @Nullable Runnable enable(Connection connection) throws SQLException {
             if (!connection.isWrapperFor(JdbcConnection.class)) {

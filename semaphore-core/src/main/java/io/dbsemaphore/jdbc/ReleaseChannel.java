@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * A channel of PostgreSQL on which instances tell one another that they have released permits. A notification is only a hint to ask the
- * database at once: it may be lost, or come twice.
+ * A channel of PostgreSQL on which instances notify one another that they have released permits. A notification is only a hint to poll
+ * at once: it may be lost, or come twice.
  *
  * @see <a href="https://www.postgresql.org/docs/current/sql-notify.html">PostgreSQL: NOTIFY</a>
  */
@@ -41,8 +41,8 @@ public final class ReleaseChannel {
     /**
      * The channel of the tables with this prefix; empty unless the database and its driver are PostgreSQL's.
      *
-     * @param tablePrefix up to 30 letters, digits and underscores. PostgreSQL folds the names of the tables to lower case, and
-     *     so is the name of the channel, which {@code pg_notify} would take as it is
+     * @param tablePrefix up to 30 letters, digits and underscores. The name of the channel has it in lower case, to which PostgreSQL
+     *     folds the names of the tables
      */
     public static Optional<ReleaseChannel> of(Sessions sessions, Database database, String tablePrefix) {
         return database == Database.POSTGRESQL && POSTGRESQL_DRIVER
@@ -81,7 +81,7 @@ public final class ReleaseChannel {
                 connection.getClass() + " is not a connection of PostgreSQL's driver");
     }
 
-    /** Whether the library has waited for a connection for this long, while a subscription may have the last one. */
+    /** Whether the library has waited for a connection for this long: a subscription may have the last one. */
     public boolean isPoolExhaustedFor(Duration time) {
         return sessions.isExhaustedFor(time);
     }
@@ -127,7 +127,7 @@ public final class ReleaseChannel {
             return released;
         }
 
-        /** Returns the connection to its data source as it was; evicts it if it does not work any more. */
+        /** Returns the connection to its data source as it was, or evicts it if it no longer works. */
         @Override
         public void close() {
             try {

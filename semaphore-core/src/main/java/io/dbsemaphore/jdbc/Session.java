@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection of the host's pool, prepared for short locking transactions: {@code READ COMMITTED}, auto-commit off,
- * limited lock waits. It is lent for one transaction after the other, by {@link Sessions#begin}. Its previous settings are restored
+ * limited lock waits. {@link Sessions#begin} lends it for one transaction at a time. Its previous settings are restored
  * before it is returned to the host's pool; if that fails, it is {@linkplain Eviction evicted}. Used by one thread at a time.
  */
 public final class Session {
@@ -39,13 +39,12 @@ public final class Session {
         this.eviction = eviction;
         this.limits = limits;
         networkTimeoutBefore = target.getNetworkTimeout();
-        target.setNetworkTimeout(Runnable::run, preparationMillis); // first: the server may not answer any more
+        target.setNetworkTimeout(Runnable::run, preparationMillis); // first: the server may no longer answer
         autoCommitBefore = target.getAutoCommit();
         if (autoCommitBefore) {
             target.setAutoCommit(false);
         }
-        // not every pool has ended a transaction, and none has ended one that SQL began; its snapshot would be that of
-        // the sums
+        // a pool may leave a transaction open, above all one that SQL began, and the sums would be read from its snapshot
         if (!autoCommitBefore || limits.mayBeInTransaction(target)) {
             target.rollback();
         }
@@ -62,7 +61,7 @@ public final class Session {
     /**
      * Prepares a connection; evicts it if that fails.
      *
-     * @param preparationMillis how long each answer of the server is awaited until then
+     * @param preparationMillis how long each answer of the server is awaited during the preparation
      */
     static Session open(
             Connection target, Eviction eviction, SessionLimits limits, Pipelining pipelining, int preparationMillis)
@@ -75,7 +74,7 @@ public final class Session {
         }
     }
 
-    /** Whether the pool has lent it with auto-commit off. */
+    /** Whether the pool has lent the connection with auto-commit off. */
     boolean isWithoutAutoCommit() {
         return !autoCommitBefore;
     }
@@ -98,7 +97,7 @@ public final class Session {
         return statements;
     }
 
-    /** The connection, for statements that are not queued: executes those that are. It must not be committed or closed. */
+    /** Executes the queued statements, and returns the connection for others. It must not be committed or closed. */
     public Connection connection() throws SQLException {
         statements.flushBeforeAnother();
         return AllRows.of(target);
@@ -107,7 +106,7 @@ public final class Session {
     /** Executes the queued statements, and commits. */
     public void commit() throws SQLException {
         statements.commit();
-        transactionOpen = false; // not before the commit is answered: the next transaction must not begin here
+        transactionOpen = false; // if the commit fails, no transaction may follow in this session
     }
 
     /** Asks the server whether it rejects writes. If there is no answer, the session is evicted. */

@@ -18,23 +18,22 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits how long a transaction may wait for a lock, and how long it may be idle between statements, after which the server
- * ends its session. Also sets what a former borrower of the session may have left and what would change the rows that a statement
- * reads, or the clock with which it computes.
+ * Limits how long a transaction may wait for a lock, and how long it may be idle between statements before the server ends its
+ * session. Also resets settings of a former borrower of the session that would change the rows that a statement reads, or the clock.
  *
  * <ul>
- *   <li>MySQL, MariaDB: variables of the session, which are read, set where they differ, and restored.
+ *   <li>MySQL, MariaDB: variables of the session, which are read, set if they differ, and restored.
  *   <li>H2: the same, for the lock timeout only; it has no limit for idle sessions.
  *   <li>PostgreSQL: settings of each transaction, which end with it. Settings of a session would leak to other clients of a
- *       proxy that assigns server connections by transaction (PgBouncer). Without {@code row_security} a query fails if a policy would
- *       hide rows from it.
+ *       proxy that assigns server connections by transaction (PgBouncer). {@code row_security} is off, so that a query fails if a policy
+ *       would hide rows from it.
  * </ul>
  */
 final class SessionLimits {
 
     /**
-     * Turned off where it is known: it is the default since MariaDB 11.6, and with it an {@code UPDATE … IN} would wait for rows
-     * that it does not change, or fail with error 1020.
+     * Turned off on servers that have it. It is on by default since MariaDB 11.6, and an {@code UPDATE … IN} would then wait for
+     * rows that it does not change, or fail with error 1020.
      */
     private static final String SNAPSHOT_ISOLATION = "innodb_snapshot_isolation";
 
@@ -43,10 +42,10 @@ final class SessionLimits {
 
     private static final String TIMESTAMP = "timestamp";
 
-    /** Whether each transaction begins another one, which has its isolation level. */
+    /** Whether the end of a transaction begins another one with the same isolation level. */
     private static final String COMPLETION_TYPE = "completion_type";
 
-    /** How far the clock of a session is from that of the server; close to 0 if it runs. */
+    /** The difference between the clock of a session and that of the server; about 0 unless the session's stands still. */
     private static final String DIFFERENCE = "timestampdiff(second, now(6), sysdate(6)), ";
 
     private static final Pattern UNQUOTED = Pattern.compile("[0-9.]+|DEFAULT");
@@ -65,14 +64,14 @@ final class SessionLimits {
         switch (database) {
             case MYSQL, MARIADB -> {
                 variables.put("innodb_lock_wait_timeout", seconds(lockWait));
-                // for metadata locks, which DDL, LOCK TABLES and backups take: a year by default
+                // for metadata locks (DDL, LOCK TABLES, backups): a year by default
                 variables.put("lock_wait_timeout", seconds(lockWait));
                 variables.put(database == Database.MYSQL ? "wait_timeout" : "idle_transaction_timeout", seconds(idle));
                 variables.put("sql_select_limit", "18446744073709551615");
-                // otherwise the clock stands still; on MySQL always, where sysdate() may be now() and does not tell
+                // if the clock stands still; on MySQL always, where sysdate() may be now() and not show that
                 variables.put(TIMESTAMP, database == Database.MYSQL ? "DEFAULT" : "0");
                 variables.put(COMPLETION_TYPE, "NO_CHAIN");
-                // the driver does not know of a SET statement if it keeps a state of its own (useLocalSessionState)
+                // with useLocalSessionState, the driver does not notice a SET statement
                 variables.put("autocommit", "0");
                 variables.put("character_set_client", UTF8);
                 variables.put("character_set_results", UTF8);
@@ -89,15 +88,15 @@ final class SessionLimits {
         }
     }
 
-    /** No statement of the library takes longer than its lock wait: an unresponsive server is not awaited for longer. */
+    /** How long an answer of the server is awaited: no statement of the library takes longer than its lock wait. */
     int longestAnswerMillis() {
         return Math.toIntExact(lockWait.plus(idle).toMillis());
     }
 
     /**
-     * Whether a statement of a former borrower, such as {@code START TRANSACTION}, may have begun a transaction that is still open although
-     * the session had auto-commit on. A rollback then ends it. Connector/J is asked, since it sends a rollback in any case; the other
-     * drivers send it only if the server has told them of a transaction.
+     * Whether a former borrower of a session with auto-commit may have left a transaction open, for example by {@code START TRANSACTION}. A
+     * rollback then ends it. Connector/J is asked, since it always sends a rollback; the other drivers send it only if the server has told
+     * them of a transaction.
      */
     boolean mayBeInTransaction(Connection connection) {
         return switch (database) {
@@ -113,7 +112,7 @@ final class SessionLimits {
         };
     }
 
-    /** Sets the variables of a whole session, which has auto-commit off, and returns the previous values of those that it has changed. */
+    /** Sets the variables of a session with auto-commit off, and returns the previous values of those that have changed. */
     Map<String, @Nullable String> applyToSession(Connection connection) throws SQLException {
         Map<String, @Nullable String> changes = new LinkedHashMap<>(variables(connection));
         Map<String, @Nullable String> before = changes.isEmpty() ? changes : read(connection, changes.keySet());
@@ -121,7 +120,7 @@ final class SessionLimits {
         changes.keySet().retainAll(before.keySet());
         set(connection, changes);
         if (changes.containsKey(COMPLETION_TYPE)) {
-            connection.rollback(); // the transaction that the last one has begun, at the isolation level of the host
+            connection.rollback(); // ends the transaction that the last one has begun, with the isolation level of the host
         }
         return before;
     }
@@ -144,12 +143,12 @@ final class SessionLimits {
                 : "'" + value.replace("'", "''") + "'";
     }
 
-    /** Whether sessions are left as they are, and each transaction begins with its settings. */
+    /** Whether each transaction has its own settings, and sessions are left as they are. */
     boolean areOfTransactions() {
         return database == Database.POSTGRESQL;
     }
 
-    /** Queues the statement that sets the limits of a single transaction, before its first one. */
+    /** Queues the statement that sets the limits of a transaction, if they are not those of the session. */
     void applyToTransaction(StatementQueue statements) {
         if (areOfTransactions()) {
             statements.open(
@@ -201,7 +200,7 @@ final class SessionLimits {
             for (String name : names) {
                 values.put(name, row.getString(values.size() + 2));
             }
-            boolean runs = row.getLong(1) == 0; // its value is the time then: 0 lets it run when it is restored
+            boolean runs = row.getLong(1) == 0; // if the clock runs, the value is the time; 0 restores that it runs
             values.computeIfPresent(
                     TIMESTAMP, (name, time) -> runs ? "0" : new BigDecimal(time).toPlainString()); // from 1.0E9
             return values;
@@ -217,7 +216,7 @@ final class SessionLimits {
 
         private ConnectorJ() {}
 
-        /** The server has said so with its last answer. */
+        /** Whether the last answer of the server said so. */
         static boolean mayBeInTransaction(Connection connection) throws SQLException {
             return !connection.isWrapperFor(JdbcConnection.class)
                     || connection

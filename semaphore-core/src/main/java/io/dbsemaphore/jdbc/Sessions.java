@@ -21,20 +21,19 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
- * The host's data source as the library uses it: few connections at a time, at {@code READ COMMITTED} with auto-commit
- * off, with a short limit for lock waits, and ended by the server if they stay idle within a transaction, so that a JVM
- * that is frozen there blocks its semaphores for seconds instead of hours. All settings are restored before the
- * connections are returned to the host.
+ * The host's data source as the library uses it: few connections at a time, at {@code READ COMMITTED}, with auto-commit
+ * off and short lock waits. The server ends a transaction that stays idle, so that a frozen JVM blocks semaphores for
+ * seconds instead of hours. All settings are restored before the connections are returned to the host.
  *
- * <p>A thread has at most one session at a time, for one transaction, which has nothing to do with a transaction of the host.
+ * <p>A thread has at most one session at a time, for one transaction, which is independent of transactions of the host.
  */
 public final class Sessions implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Sessions.class);
 
     /**
-     * How long a statement waits for a row lock. A transaction that waits for longer is rolled back and tried again, so that
-     * it frees the rows that it has locked; a second is the shortest time that MySQL can count.
+     * How long a statement waits for a row lock. Then its transaction is rolled back, which frees the rows that it has locked, and
+     * tried again. MySQL cannot count a shorter time than a second.
      */
     private static final Duration MAX_LOCK_WAIT = Duration.ofSeconds(1);
 
@@ -43,10 +42,10 @@ public final class Sessions implements AutoCloseable {
     /** How long a session stays prepared for its next transaction. */
     private static final Duration LONGEST_IDLE = Duration.ofMillis(20);
 
-    /** The same for the connection that is kept anyway: longer than the pause between two confirmations of permits that are reused. */
+    /** The same for the reserved connection, which is kept anyway: longer than the pause between two confirmations of reused permits. */
     private static final Duration RESERVED_LONGEST_IDLE = Duration.ofMillis(200);
 
-    /** If there are fewer connections, none is kept: a method that holds a permit and begins a transaction needs one itself. */
+    /** With fewer connections none is kept: work that holds a permit and begins a transaction needs one. */
     private static final int FEWEST = 3;
 
     /** The names of the maximum pool size: in HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
@@ -63,10 +62,10 @@ public final class Sessions implements AutoCloseable {
     /** The number of threads that wait for a connection of the host. */
     private final AtomicInteger waiting = new AtomicInteger();
 
-    /** Whether the thread of the reserved connection is one of them: the other threads may be waiting for that thread. */
+    /** Whether the thread of the reserved connection waits for it. The other threads may be waiting for that thread. */
     private volatile boolean reservedWaits;
 
-    /** When a thread last began or ended to wait for one. */
+    /** When a thread last began or ended such a wait. */
     private volatile long lastChange;
 
     /** Whether the host's data source has lent a connection with auto-commit off. */
@@ -83,8 +82,8 @@ public final class Sessions implements AutoCloseable {
      *
      * @param lockWait how long a statement waits for a row lock, a second at most
      * @param idleLimit how long a session may be idle within a transaction before the server ends it
-     * @param maxConnections how many connections may be used at a time; callers wait if there are no more. Unless there
-     *     is only one, one of them is reserved, see {@link #onReservedConnection}
+     * @param maxConnections how many connections may be used at a time; further callers wait. One of them is
+     *     {@linkplain #onReservedConnection reserved}, unless it is the only one
      * @param pipelining whether several statements are sent at once if the driver supports it
      * @param threads the threads on which the connections are used
      */
@@ -165,9 +164,8 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * Lets the current thread use the connection that is reserved for work that must not wait for other work: renewals
-     * and heartbeats of grants that are kept alive. For one thread at a time. A statement on it fails soon if the server
-     * does not respond.
+     * Runs work on the reserved connection, on the current thread: renewals and heartbeats, which must not wait for other
+     * work. For one thread at a time. A statement on this connection fails soon if the server does not respond.
      */
     public void onReservedConnection(Runnable work) {
         pool.set(reserved);
@@ -179,10 +177,9 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * Sets whether the reserved connection is kept between transactions, so that it is available whatever the host takes from its
-     * pool. Of two connections, or of a pool with two, none is kept; of a pool of unknown size it is. Gives the settings of the host back
-     * to a connection that has been idle for some time. To be called after each use, and repeatedly while it is kept, by the thread that
-     * uses it.
+     * Sets whether the reserved connection is kept between transactions, so that it is available even if the host uses up its pool. It is
+     * not kept if the library, or a pool of known size, has fewer than three connections. Also restores the host's settings of a
+     * connection that has been idle for some time. To be called by the thread that uses it: after each use, and repeatedly while it is kept.
      */
     public void keepReserved(boolean keep) {
         if (mayKeepReserved) {
@@ -205,11 +202,11 @@ public final class Sessions implements AutoCloseable {
         return DatabaseUrl.propertiesOf(host, Integer.class, SIZES).anyMatch(max -> max > 0 && max < FEWEST);
     }
 
-    /** Returns a connection of the host. How long its pool waits for one depends on its own configuration. */
+    /** Returns a connection of the host. The configuration of its pool limits the wait. */
     private Connection connectionOfHost() throws SQLException {
-        boolean interrupted = Thread.interrupted(); // left by code of the application, and a pool would fail at once
+        boolean interrupted = Thread.interrupted(); // code of the application may have left it, and a pool would fail at once
         if (waiting.get() == 0) {
-            lastChange = System.nanoTime(); // before it counts as waiting: the last change may be long ago
+            lastChange = System.nanoTime(); // before the thread counts as waiting: the last change may be long ago
         }
         waiting.incrementAndGet();
         boolean isReserved = pool.get() == reserved;
@@ -241,7 +238,7 @@ public final class Sessions implements AutoCloseable {
         return waiting.get() > 0 && System.nanoTime() - lastChange > time.toNanos();
     }
 
-    /** Returns all connections to the host. Those of transactions that begin afterwards are returned after each transaction. */
+    /** Returns all connections to the host. From then on, connections are returned after each transaction. */
     @Override
     public void close() {
         shared.close();
@@ -271,8 +268,8 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * The data source that the host's transactions are bound to: the target of a transaction-aware proxy, which would
-     * return the connection of the current transaction.
+     * The data source outside of the host's transactions: the target of a transaction-aware proxy, which would return the
+     * connection of the current transaction.
      */
     public static DataSource outsideOfHostTransactions(DataSource host) {
         DataSource outside = host;
@@ -292,19 +289,18 @@ public final class Sessions implements AutoCloseable {
      * <p>After a failover the host's pool may still have sessions to the former primary, which is now read-only. When a
      * read-only session is found, each session is checked before use for some seconds, and read-only ones are evicted, so that
      * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
-     * not help. A pool that is not known to replace a session that works gets it back instead, and the next attempt gets whatever
-     * the pool lends.
+     * not help. An unknown pool may not replace sessions that work: it gets them back, and the next attempt takes what it lends.
      *
      * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after
      * each transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose
-     * its permits. When the connection has been idle for some time, it gets the settings of the host back, since the limits of the
-     * library would end it. One that the server or a firewall has ended meanwhile is noticed when it is prepared again, and replaced.
+     * its permits. When the connection has been idle for some time, the settings of the host are restored, since the limits of the
+     * library would end it. If the server or a firewall has ended it meanwhile, its next preparation fails, and it is replaced.
      */
     private final class SessionPool {
 
         private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
 
-        /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
+        /** Shorter than the leak detection of pools, which also check returned connections this often. */
         private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
 
         private static final int BUSY_AFTER = 3;
@@ -314,7 +310,7 @@ public final class Sessions implements AutoCloseable {
         /** A session that was idle for longer may have been ended by its limits. */
         private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
 
-        /** How long a server is awaited that may have ended the kept connection: a lease or a time to live may be short. */
+        /** How long to wait for an answer on the kept connection, which may have ended: a lease or a time to live may be short. */
         private static final int CHECK_MILLIS = 2_000;
 
         private final SessionLimits limits;
@@ -338,7 +334,7 @@ public final class Sessions implements AutoCloseable {
         /**
          * Creates a pool without sessions.
          *
-         * @param longestIdle how long a session may be idle between transactions before it gets the settings of the host again
+         * @param longestIdle how long a session may be idle between transactions before it is returned
          */
         SessionPool(SessionLimits limits, int size, Duration longestIdle) {
             this.limits = limits;
@@ -448,7 +444,7 @@ public final class Sessions implements AutoCloseable {
             try {
                 if (places.tryAcquire(size, longest.toMillis(), TimeUnit.MILLISECONDS)) {
                     places.release(size);
-                    returnIdleFor(0); // also what became idle just before the end
+                    returnIdleFor(0); // sessions that became idle just before the end
                 } else {
                     log.warn(
                             "{} connection(s) of the semaphores were still in use after {}: they are returned to the pool"
@@ -461,7 +457,7 @@ public final class Sessions implements AutoCloseable {
             }
         }
 
-        /** Sets whether one connection is kept, and takes or returns it, unless it is in use. Returns the sessions that idle for too long. */
+        /** Sets whether one connection is kept. Takes or returns it, unless it is in use. Returns sessions that have been idle for too long. */
         void keepConnection(boolean keep) throws SQLException {
             boolean missing;
             synchronized (this) {
@@ -526,7 +522,7 @@ public final class Sessions implements AutoCloseable {
             return true;
         }
 
-        /** The thread of the reserved connection does it itself: all others may wait for that connection. */
+        /** Not for the reserved connection, whose own thread returns it: all other threads may be waiting for that one. */
         private void scheduleReturn() {
             if (this == shared && !returnScheduled && !idle.isEmpty()) {
                 ScheduledFuture<?> unused = threads.schedule(this::returnIdle, longestIdle.toNanos());
@@ -549,8 +545,8 @@ public final class Sessions implements AutoCloseable {
         }
 
         /**
-         * Returns the sessions that have been idle for this time, one by one. Each counts as in use meanwhile, so that the number of
-         * open connections stays within the limit.
+         * Returns the sessions that have been idle for this time, one by one. Each counts as in use meanwhile, which keeps the number of
+         * open connections within the limit.
          */
         private void returnIdleFor(long nanos) {
             boolean more = true;

@@ -19,7 +19,7 @@ public record SqlArray(String type, Collection<? extends @Nullable Object> eleme
     private static final Map<Class<?>, String> TYPES =
             Map.of(Long.class, "int8", Integer.class, "int4", String.class, "text", LocalDateTime.class, "timestamp");
 
-    /** The array of these values, all of one type; null if there is none, so that the type is unknown. */
+    /** The array of these values, all of one type; null if there are none, since the type is then unknown. */
     public static @Nullable SqlArray of(Collection<? extends @Nullable Object> values) {
         return values.stream()
                 .filter(Objects::nonNull)
@@ -28,7 +28,7 @@ public record SqlArray(String type, Collection<? extends @Nullable Object> eleme
                 .orElse(null);
     }
 
-    /** The placeholder: with the type, which a driver that sends values as literals does not say. */
+    /** The placeholder. It has the type, which drivers that send values as literals leave out. */
     public String parameter() {
         return "cast(? as " + type + "[])";
     }

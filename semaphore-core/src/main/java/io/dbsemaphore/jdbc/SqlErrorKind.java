@@ -20,7 +20,7 @@ public enum SqlErrorKind {
                     1213, // deadlock, and certification by Galera (MySQL, MariaDB)
                     3101)), // certification by Group Replication (MySQL)
 
-    /** The same, reported by an error with several meanings: {@code Got error 149 … during COMMIT}. */
+    /** The same, by an error code with several meanings: {@code Got error 149 … during COMMIT}. */
     VICTIM_AT_COMMIT(Set.of(), Set.of(1180)) {
         @Override
         boolean fits(SQLException error) {

@@ -19,16 +19,15 @@ public final class SqlErrors {
     private SqlErrors() {}
 
     /**
-     * Whether the transaction failed because of a conflict with another one, and the server said so: nothing was
-     * committed.
+     * Whether the server reported a conflict with another transaction: nothing was committed.
      */
     public static boolean isConflict(Throwable failure) {
         return isVictim(failure) || isLockWait(failure) || is(failure, SqlErrorKind.OBSTACLE);
     }
 
     /**
-     * Whether the server has rolled the transaction back so that another one can proceed: after a deadlock, or after a
-     * failed certification in a cluster, where two servers find out at commit that they have written the same row.
+     * Whether the server has rolled the transaction back so that another one can proceed: after a deadlock, or in a cluster,
+     * where two servers may find out at commit that they have written the same row.
      */
     public static boolean isVictim(Throwable failure) {
         return is(failure, SqlErrorKind.VICTIM) || is(failure, SqlErrorKind.VICTIM_AT_COMMIT);

@@ -19,30 +19,29 @@ import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.ResultSetExtractor;
 
 /**
- * Statements of a transaction that are queued for the next round trip: until the queue is {@linkplain #flush flushed},
- * another statement of the transaction is prepared, or the transaction commits. They are executed in order. Execution ends
- * at the first statement that fails. A result that is asked for before its statement was executed is an
- * {@link IllegalStateException}. Each {@link Session} has one. Used by one thread at a
- * time, like the connection.
+ * Statements of a transaction that are queued for the next round trip, until the queue is {@linkplain #flush flushed},
+ * another statement of the transaction is prepared, or the transaction commits. They are executed in order, up to the first
+ * that fails. Asking for a result before its statement was executed is an {@link IllegalStateException}. Each {@link Session}
+ * has one queue. Used by one thread at a time, like the connection.
  *
  * <p>Where {@link Pipelining} is on, the statements are one text, {@code a; b; commit}, and one round trip:
  *
  * <ul>
  *   <li>MySQL executes the text up to the first statement that fails, so no commit follows a failure.
  *   <li>PostgreSQL's driver sends a Parse, a Bind and an Execute for each statement, and one Sync. After an error the server
- *       skips everything up to the Sync. With {@code preferQueryMode=simple}, which has no Sync, the server rejects all that
- *       follows in the transaction, and its commit is a rollback.
+ *       skips everything up to the Sync. With {@code preferQueryMode=simple} there is no Sync: the server rejects the following
+ *       statements of the transaction, and its commit is a rollback.
  * </ul>
  *
- * Each statement has a snapshot of its own, so a sum after a lock sees what was committed while the lock was waited for.
+ * Each statement has its own snapshot: a sum after a lock sees what others committed during the wait for the lock.
  * Elsewhere the statements, and the commit, take one round trip each.
  *
- * <p>On MySQL the texts that were sent last stay prepared until the session is restored, since the driver parses a text whenever
- * it is prepared. PostgreSQL's driver has a cache for that, which the host may have turned off for a proxy.
+ * <p>On MySQL the last texts stay prepared until the session is restored, since the driver parses a text whenever it is
+ * prepared. PostgreSQL's driver has a cache for that, which the host may have turned off for a proxy.
  */
 public final class StatementQueue {
 
-    /** The statements of a lone caller, and those of batches of the usual sizes. */
+    /** Enough for the statements of a lone caller, and of batches of the usual sizes. */
     private static final int MAX_PREPARED = 16;
 
     private final Connection connection;
@@ -53,7 +52,7 @@ public final class StatementQueue {
 
     private List<Queued<?>> queued = new ArrayList<>();
 
-    /** How many of the queued statements prepare the transaction for the others, and are not sent alone. */
+    /** How many of the queued statements only prepare the transaction, and are not sent without others. */
     private int opening;
 
     StatementQueue(Connection connection, Pipelining pipelining) {
@@ -147,7 +146,7 @@ public final class StatementQueue {
         }
     }
 
-    /** Executes the statements, or returns false if they were not sent: they are not to be, or a filter has rejected them. */
+    /** Executes the statements in one round trip. False if nothing was sent, since that is off or a filter has rejected it. */
     private boolean sendTogether(List<Queued<?>> statements, String suffix) throws SQLException {
         if (!isOneRoundTrip()) {
             return false;
@@ -165,7 +164,7 @@ public final class StatementQueue {
             return false;
         }
         try (BoundArrays arrays = new BoundArrays()) {
-            // otherwise rows may be locked when they are fetched, after the statements that follow
+            // with a fetch size, rows may be locked when they are fetched, after the statements that follow
             together.setFetchSize(0);
             int index = 1;
             for (Queued<?> statement : statements) {
@@ -204,7 +203,7 @@ public final class StatementQueue {
         return statement;
     }
 
-    /** Closes all but so many of the statements that stay prepared. */
+    /** Closes all but this many of the statements that stay prepared. */
     private void closePrepared(int kept) throws SQLException {
         Iterator<PreparedStatement> oldestFirst = prepared.values().iterator();
         while (prepared.size() > kept) {
@@ -214,7 +213,7 @@ public final class StatementQueue {
         }
     }
 
-    /** The arrays of statements while these are executed. A driver may have buffers for an array until it is freed (pgjdbc-ng). */
+    /** The arrays of statements, to be freed after the execution: a driver may have buffers for them (pgjdbc-ng). */
     private final class BoundArrays implements AutoCloseable {
 
         private final List<Array> arrays = new ArrayList<>();
