@@ -28,8 +28,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A method and the annotation that applies to it. Builds the exceptions for annotations that cannot work, so that each
- * names the method, the attribute and its value.
+ * A method and the annotation that applies to it. Builds the exceptions for invalid annotations, so that each names the
+ * method, the attribute and its value.
  *
  * @param method the most specific method of the class
  * @param targetClass the class of the bean
@@ -37,12 +37,11 @@ import org.springframework.util.ReflectionUtils;
  */
 record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotation) {
 
-    /** An annotation of a type does not overlook a final method, as it does others that no proxy can intercept. */
+    /** The one obstacle that is refused for an annotation on the type, too. Methods with other obstacles are ignored there. */
     private static final String FINAL = "final";
 
     /**
-     * The methods of a class that an annotation applies to: an annotation of the method or of a method that it overrides,
-     * else of a type.
+     * The methods of a class to which an annotation applies: that of the method, of a method that it overrides, or else of a type.
      *
      * @throws IllegalStateException if a proxy cannot intercept one of them
      */
@@ -113,7 +112,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         }
     }
 
-    /** An annotation of a type does apply to a callback, when others call it through the proxy. */
+    /** Refuses a callback with an annotation of its own. One of its type applies to calls through the proxy. */
     private void requireNoCallback() {
         Stream.of("PostConstruct", "PreDestroy")
                 .filter(each -> MergedAnnotations.from(method).isPresent("jakarta.annotation." + each))
@@ -126,7 +125,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                 });
     }
 
-    /** What keeps a proxy from intercepting a method; empty if nothing does. */
+    /** The reason why no proxy can intercept a method; empty if one can. */
     private static String obstacle(Method method, Class<?> targetClass) {
         if (ReflectionUtils.findMethod(Object.class, method.getName(), method.getParameterTypes()) != null) {
             return "a method of java.lang.Object";
@@ -139,8 +138,8 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     }
 
     /**
-     * Those of the class, then those of its interfaces: from a method that a superclass implements, the annotation of an interface that
-     * only the class has is not found. A proxy is characterized by its interfaces, not by its own methods.
+     * The methods of the class, then those of its interfaces, which may have an annotation for a method that a superclass implements. Of a
+     * proxy, those of its interfaces only.
      */
     private static List<Method> declaredMethods(Class<?> targetClass) {
         Stream<Class<?>> ofClass = Proxy.isProxyClass(targetClass) ? Stream.empty() : Stream.of(targetClass);
@@ -154,7 +153,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
     }
 
-    /** A proxy also implements other interfaces than those of the annotation, such as Spring's Advised. */
+    /** The annotation of the type for a method. A proxy also has interfaces without one, such as Spring's {@code Advised}. */
     private static Optional<WithPermits> ofType(Method method, Class<?> targetClass, WithPermits ofClass) {
         return Proxy.isProxyClass(targetClass)
                 ? Stream.of(targetClass.getInterfaces())
@@ -164,7 +163,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                 : Optional.of(ofClass);
     }
 
-    /** @throws IllegalStateException if several apply and none of them replaces the others */
+    /** @throws IllegalStateException if several apply and none replaces the others */
     private static Optional<WithPermits> find(AnnotatedElement element) {
         try {
             WithPermits nearest = AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class);

@@ -16,10 +16,10 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Guards a method whose work ends when the future that it returns completes.
  *
- * <p>Without a wait time it acquires and calls the method on the calling thread, and throws what the acquire throws. So
- * it does with {@code @Async}: the calling thread is that of Spring's executor, which waits for the future in any case.
- * With a wait time it returns a future at once, and the method is called when the permits are held: on a thread of this
- * library, never on the calling thread. So is a fallback. If the acquire fails, so does the future.
+ * <p>Without a wait time it acquires and calls the method on the calling thread, and throws the exceptions of the acquire.
+ * It does the same with {@code @Async}, where Spring's executor waits for the future in any case. With a wait time it
+ * returns a future at once. When the permits are held, or were refused, a thread of this library calls the method or its
+ * fallback, never the calling thread. If the acquire fails, so does the future.
  *
  * <p>The caller gets a {@link GuardedFuture}, which passes through up to two {@link Step}s:
  *
@@ -30,9 +30,8 @@ import org.springframework.util.function.SingletonSupplier;
  *      \--cancelled--> cancel the acquire; a grant that arrives nevertheless is released
  * </pre>
  *
- * The release of work that has ended runs on a thread of this library, since the thread that ended the work may be an
- * event loop; only work that has ended when the method returns is released on the thread that called it. The future
- * completes after the release.
+ * The release runs on a thread of this library, since the thread that ended the work may be an event loop. Only if the work has
+ * ended when the method returns, the thread that called it releases. The future completes after the release.
  */
 final class FutureGuard extends MethodGuard {
 
@@ -97,7 +96,7 @@ final class FutureGuard extends MethodGuard {
     /**
      * The stage that the caller waits for now, and that a cancellation ends: the acquire, the work or the fallback.
      *
-     * @param grant of the work; null for the acquire and the fallback
+     * @param grant the grant of the work; null for the acquire and the fallback
      * @param released releases the grant once
      */
     private record Step(CompletionStage<?> stage, @Nullable PermitGrant grant, Supplier<Boolean> released) {
@@ -111,12 +110,12 @@ final class FutureGuard extends MethodGuard {
             }));
         }
 
-        /** Cancels the stage if that is possible. If it is not, it continues: cancellation is a request. */
+        /** Cancels the stage if that is possible; otherwise it continues. */
         void cancel(boolean mayInterruptIfRunning) {
             try {
                 boolean unused = future().cancel(mayInterruptIfRunning);
             } catch (UnsupportedOperationException notCancellable) {
-                // It continues
+                // not cancellable
             }
             end();
         }
@@ -126,7 +125,7 @@ final class FutureGuard extends MethodGuard {
             boolean unused = released.get();
         }
 
-        /** The stage as a future. If it cannot be had as one, then a future that is never done and does not lead to the stage. */
+        /** The stage as a future. If it has none, a future that never completes and is not connected with the stage. */
         CompletableFuture<?> future() {
             try {
                 return stage.toCompletableFuture();
@@ -159,7 +158,7 @@ final class FutureGuard extends MethodGuard {
             before.cancel(mayInterruptIfRunning);
             boolean cancelled = super.cancel(mayInterruptIfRunning);
             Step now = current;
-            if (cancelled && now != before) { // work that began meanwhile, and may have missed the cancellation
+            if (cancelled && now != before) { // work that began meanwhile may have missed the cancellation
                 now.cancel(mayInterruptIfRunning);
             }
             return cancelled;

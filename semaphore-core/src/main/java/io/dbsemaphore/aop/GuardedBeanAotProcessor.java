@@ -10,8 +10,8 @@ import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.util.ClassUtils;
 
 /**
- * Registers the runtime hints that a native image needs to read the annotation and its aliases, to find the annotated methods of a bean
- * and to call its fallback methods. A method that cannot be guarded fails the build instead of the start.
+ * Registers runtime hints, with which a native image reads the annotation and its aliases, finds the annotated methods of a bean and
+ * calls its fallback methods. A method that cannot be guarded fails the build instead of the start.
  */
 final class GuardedBeanAotProcessor implements BeanRegistrationAotProcessor {
 

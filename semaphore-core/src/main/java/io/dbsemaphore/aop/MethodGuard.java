@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
- * Acquires permits before calls of one method and releases them when the work has ended. The subclasses differ in when
- * that is. A failure of the release does not change the outcome of the work. Thread-safe.
+ * Acquires permits before calls of one method, and releases them when the work has ended. Each subclass decides when that is. A
+ * failure of the release does not change the outcome of the work. Thread-safe.
  */
 abstract class MethodGuard {
 
@@ -39,7 +39,7 @@ abstract class MethodGuard {
      */
     abstract @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
 
-    /** The method as work under permits, maybe on another thread, where aspects of the application find the invocation, too. */
+    /** The method as work under permits. Aspects of the application also find the invocation if another thread calls the method. */
     @SuppressWarnings("NullAway") // T is @Nullable Object, which only its JSpecify mode understands
     static PermitCallback<@Nullable Object, Throwable> proceeding(MethodInvocation invocation) {
         return grant -> ExposeInvocationInterceptor.INSTANCE.invoke(invocation);

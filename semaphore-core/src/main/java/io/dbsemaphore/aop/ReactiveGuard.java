@@ -18,10 +18,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Guards a method whose work is done when the publisher that it returns is subscribed to. The method is called for each
- * subscription, on {@code boundedElastic}, under the grant that the subscription has acquired. The release runs on a thread
- * of this library, since the thread that ends the subscription may be an event loop. The request is created when the method
- * is called; if that fails, so does each subscription.
+ * Guards a method that returns a publisher, whose subscriptions do the work. Each subscription acquires, and then calls the
+ * method on {@code boundedElastic}. The release runs on a thread of this library, since the thread that ends the subscription
+ * may be an event loop. The request is created when the method is called; if that fails, so does each subscription.
  */
 final class ReactiveGuard extends MethodGuard {
 
@@ -48,11 +47,11 @@ final class ReactiveGuard extends MethodGuard {
                 Mono.fromSupplier(() -> new Subscription(request)),
                 it -> it.work(call).flatMapMany(publisher -> publisher),
                 Subscription::end);
-        // A single value is passed on when the permits are released
+        // singleOrEmpty passes the value on after the release
         return adapter.fromPublisher(adapter.isMultiValue() ? guarded : guarded.singleOrEmpty());
     }
 
-    /** Hidden, since operators evaluate a publisher of a single value early, and throw its Error: no signal would reach the subscriber. */
+    /** Hides the type: operators would evaluate a single value early, and throw its {@code Error} instead of signalling it. */
     private Publisher<Object> publisher(Body body) {
         try {
             return Flux.from(adapter.toPublisher(body.run())).hide();

@@ -33,7 +33,7 @@ interface Refusal {
 
     Logger log = LoggerFactory.getLogger(Refusal.class);
 
-    /** What a skipped call returns; other types are null. */
+    /** The result of a skipped call by type; null for other types. */
     Map<Class<?>, Object> EMPTY = Map.of(
             Optional.class, Optional.empty(),
             OptionalInt.class, OptionalInt.empty(),
@@ -49,9 +49,9 @@ interface Refusal {
     @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused) throws Throwable;
 
     /**
-     * Creates what the annotation of the method asks for.
+     * Creates the handler that the annotation asks for.
      *
-     * @param reactive the adapter of the return type; null if it is not a reactive type
+     * @param reactive the adapter of the return type; null if that is not a reactive type
      * @throws IllegalStateException if it cannot work for this method
      */
     static Refusal of(AnnotatedMethod annotated, @Nullable ReactiveAdapter reactive) {
@@ -107,8 +107,8 @@ interface Refusal {
     }
 
     /**
-     * Calls another method of the target with the same arguments, followed by the exception if the method declares it; of two overloads,
-     * the one that takes the exception.
+     * Calls another method of the target with the same arguments, followed by the exception if the method declares it. Of two overloads it
+     * calls the one with the exception.
      */
     private static Refusal fallback(AnnotatedMethod annotated) {
         String name = annotated.annotation().fallbackMethod();
@@ -167,7 +167,7 @@ interface Refusal {
         }
     }
 
-    /** The object itself where the target is a proxy already: a private method would see the empty fields of that proxy. */
+    /** The object behind the proxies: on a proxy, a private method would see empty fields. */
     private static @Nullable Object target(@Nullable Object object, Method method) {
         Object inner = object == null ? null : AopProxyUtils.getSingletonTarget(object);
         return method.getDeclaringClass().isInstance(inner) ? target(inner, method) : object;

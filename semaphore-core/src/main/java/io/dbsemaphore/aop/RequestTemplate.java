@@ -25,8 +25,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.SystemPropertyUtils;
 
 /**
- * The request of an annotation. Placeholders and durations are resolved once, when it is created, and all attributes
- * checked; expressions are evaluated for each call. A request without expressions is created once.
+ * The request of an annotation. Its constructor resolves placeholders and durations, and checks all attributes. Expressions
+ * are evaluated for each call. A request without expressions is created once.
  */
 final class RequestTemplate {
 

@@ -36,7 +36,7 @@ final class SynchronousGuard extends MethodGuard {
             }
         } catch (PermitsUnavailableException refused) {
             if (begun.get()) {
-                // Thrown by the method itself: another acquire within it was refused
+                // of another acquire within the method
                 throw refused;
             }
             result = parts.refusal().answer(invocation, refused);

@@ -25,9 +25,9 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
 
 /**
- * A text with expressions. Detects at start-up what would fail for every call. The parts are evaluated one by one:
- * evaluated as a whole, {@code tenant:#{#t.id}} would yield {@code tenant:} if the id is {@code null}, and all such
- * tenants would share a semaphore. So they would if it is empty.
+ * A text with expressions. Errors that would fail every call are detected at start-up. Each part is evaluated by itself, and must
+ * have a value: {@code tenant:#{#t.id}} would otherwise yield {@code tenant:} for all tenants whose id is {@code null} or empty, and
+ * they would share a semaphore.
  *
  * @param text the text, with placeholders resolved
  * @param check throws an {@code IllegalArgumentException} for a value that is not valid
@@ -35,15 +35,14 @@ import org.springframework.util.ObjectUtils;
 record TextTemplate(
         AnnotatedMethod annotated, String attribute, String text, Consumer<String> check, List<Expression> parts) {
 
-    /** What looks like an expression where none is evaluated: its text without the {@code #} or the braces, and its variable. */
+    /** Text that looks like an expression, but is not evaluated. The groups are the text without {@code #} or braces, and its variable. */
     private static final Pattern UNMARKED = Pattern.compile("(?:#|\\{(?=[^{}]*\\}))((\\w+)(?:\\.\\w+|\\(\\))*)");
 
-    /** What in an expression says that it may be empty: an empty text as an alternative. */
+    /** An empty text as an alternative, which says that the expression may be empty. */
     private static final Pattern MAY_BE_EMPTY = Pattern.compile("[?:]\\s*''");
 
     /**
-     * @throws IllegalStateException if it cannot be parsed, uses a variable that the method does not have, or is a literal
-     *     that is not valid
+     * @throws IllegalStateException if the text cannot be parsed, uses an unknown variable, or is an invalid literal
      */
     static TextTemplate parse(AnnotatedMethod annotated, String attribute, String text, Consumer<String> check) {
         List<Expression> parts;
@@ -85,7 +84,7 @@ record TextTemplate(
         return value.toString();
     }
 
-    /** An exception for a call whose template does not evaluate to a valid value. */
+    /** An exception for a call in which the template has no valid value. */
     IllegalArgumentException refuse(String problem, @Nullable Throwable cause) {
         return new IllegalArgumentException(
                 "@WithPermits on %s: %s = \"%s\" %s. Nothing was acquired"

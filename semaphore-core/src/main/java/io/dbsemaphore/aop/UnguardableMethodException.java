@@ -3,12 +3,12 @@ package io.dbsemaphore.aop;
 import io.dbsemaphore.spi.StartFailure;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown at start-up for a {@link io.dbsemaphore.annotation.WithPermits} annotation that cannot work on its method. */
+/** Thrown at start-up for a method with {@link io.dbsemaphore.annotation.WithPermits} on which the annotation cannot work. */
 public final class UnguardableMethodException extends IllegalStateException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
 
-    /** Creates an exception whose message states the problem in its first sentence, and then the solution. */
+    /** @param message the problem, as the first sentence, and then the solution */
     UnguardableMethodException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -24,8 +24,8 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.util.ClassUtils;
 
 /**
- * Guards {@link io.dbsemaphore.annotation.WithPermits} methods. The starter declares it; without the starter, declare
- * it as a bean, with {@code ROLE_INFRASTRUCTURE} if only Spring's infrastructure advisors are applied:
+ * Guards {@link io.dbsemaphore.annotation.WithPermits} methods. The starter declares it. Without the starter, declare it as a
+ * bean, with {@code ROLE_INFRASTRUCTURE} if only infrastructure advisors are applied:
  *
  * <pre>{@code
  * @Bean
@@ -35,7 +35,7 @@ import org.springframework.util.ClassUtils;
  * }
  * }</pre>
  *
- * <p>An annotation that cannot work fails the creation of its bean with an {@link IllegalStateException}.
+ * <p>An invalid annotation fails the creation of its bean with an {@link IllegalStateException}.
  *
  * <p>The advice is ordered before transaction advice, which has {@code LOWEST_PRECEDENCE}: the permits are acquired before the
  * transaction of a method begins and released after it has committed. {@code @Async}, {@code @Retryable} and
@@ -58,14 +58,14 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     private transient volatile @Nullable SemaphoreOperations operations;
 
     /**
-     * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread got at once. Each
-     * of these tasks needs a thread of its own, since a release must not queue behind dependent actions that an earlier one runs on the
-     * same thread; there are never more tasks than held grants.
+     * Releases permits for threads that must not be blocked, such as event loops, and calls methods after an asynchronous acquire. Each
+     * task needs a thread of its own: a release must not wait for dependent actions that run after an earlier one. There are never more
+     * tasks than held grants.
      */
     private final transient Executor threads;
 
     /**
-     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order} that has {@linkplain #ownThreads() threads of its own}.
+     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order} and {@linkplain #ownThreads() threads of its own}.
      *
      * @param operations supplies the operations; called when the first guarded method is called
      * @param beanFactory resolves the placeholders and bean references of annotations
@@ -77,12 +77,12 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     /**
      * Creates an advisor.
      *
-     * @param operations supplies the operations; called when the first guarded method is called, since advisors are
-     *     created before ordinary beans and must not initialize a {@code DataSource} early
+     * @param operations supplies the operations. It is not called before the first guarded method, since advisors are
+     *     created before ordinary beans, and must not initialize a {@code DataSource} early
      * @param beanFactory resolves the placeholders and bean references of annotations
      * @param order the position of the advice; a lower value is further out
-     * @param threads releases permits when a future or publisher completes, and then runs the dependent actions of the caller; it has
-     *     a thread for each task at once, as the engine's {@code applicationThreads()}
+     * @param threads releases permits when a future or publisher completes, and then runs the dependent actions of the caller. It must
+     *     run each task at once, like the engine's {@code applicationThreads()}
      */
     public WithPermitsAdvisor(
             Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order, Executor threads) {
@@ -95,14 +95,14 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         setOrder(order);
     }
 
-    /** {@return threads for an advisor where there is no engine: a thread for each task, which ends when it was idle for a minute} */
+    /** {@return threads for an advisor without an engine: one for each task, which ends after a minute without a task} */
     public static Executor ownThreads() {
         return Executors.newCachedThreadPool(new DaemonThreads().numbered("semaphore-guard"));
     }
 
     /**
-     * {@return the names without expressions in the annotations of all classes processed so far, each with one of the
-     * methods that uses it}
+     * {@return the names without expressions in the annotations of all classes processed so far, each with a method that uses
+     * it}
      */
     public Map<String, String> literalNames() {
         return Map.copyOf(literalNames);
@@ -117,7 +117,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
     }
 
-    /** Resolves no placeholders: their values may be known only where the application runs. */
+    /** Whether a class has annotated methods. Resolves no placeholders, whose values may be unknown at build time. */
     private static boolean hasPermits(Class<?> type) {
         List<AnnotatedMethod> annotated = AnnotatedMethod.allOf(ClassUtils.getUserClass(type));
         annotated.forEach(ReturnTypes::requireKnownEnd);
@@ -141,7 +141,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         if (target instanceof Advised proxy && guards(proxy, invocation.getMethod())) {
             return invocation.proceed();
         }
-        // The class that the pointcut was asked about: a target may be a proxy of interfaces that its own target lacks
+        // The class that the pointcut was asked about: the target may be a proxy with interfaces that its own target lacks
         Class<?> targetClass = target == null ? invocation.getMethod().getDeclaringClass() : target.getClass();
         MethodGuard guard = find(invocation.getMethod(), targetClass);
         if (guard == null) {
@@ -151,7 +151,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         return guard.invoke(invocation);
     }
 
-    /** Whether a proxy that another auto-proxy creator has made acquires the permits itself. */
+    /** Whether a proxy of another auto-proxy creator acquires the permits itself. */
     private boolean guards(Advised proxy, Method method) {
         Class<?> targetClass = proxy.getTargetClass();
         return targetClass != null
@@ -160,9 +160,9 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     }
 
     /**
-     * The guards by the most specific method of the class, whatever type declares it.
+     * The guards by the most specific method of the class.
      *
-     * @throws IllegalStateException if an annotation of the class cannot work
+     * @throws IllegalStateException if an annotation of the class is invalid
      */
     private Map<Method, MethodGuard> guardsOf(Class<?> targetClass) {
         Class<?> userClass = ClassUtils.getUserClass(targetClass);
@@ -194,7 +194,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     }
 
     /**
-     * Looks the operations up on first use. Uses no lock: the supplier usually creates a bean under a lock of Spring's, and a
+     * Looks up the operations on first use, without a lock: the supplier usually creates a bean under a lock of Spring's, and a
      * bean may call a guarded method while it is being created. A repeated look-up is harmless.
      */
     private SemaphoreOperations operations() {

@@ -1,7 +1,7 @@
 /**
- * Implements {@link io.dbsemaphore.annotation.WithPermits}: an advisor whose pointcut checks every annotated method when
- * its bean is created, and whose advice delegates each call to the guard of the method. Depending on the
- * return type, a guard acquires and releases on the calling thread, when a future completes, or for each subscription.
+ * Implements {@link io.dbsemaphore.annotation.WithPermits}. The pointcut of an advisor checks every annotated method when its
+ * bean is created. Its advice delegates each call to the guard of the method, which depends on the return type: a guard
+ * releases when the method returns, when a future completes, or at the end of each subscription.
  *
  * <p>Depends on the public contract, the annotation and {@code io.dbsemaphore.concurrent}. Reactor is optional: only
  * {@code ReactiveGuard} refers to it, and is loaded only if it is present.
