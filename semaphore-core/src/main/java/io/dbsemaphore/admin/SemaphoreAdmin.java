@@ -40,7 +40,7 @@ public interface SemaphoreAdmin {
      * Changes the capacity of a semaphore. It applies to all instances from their next acquire on; where permits are reused, within
      * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants
      * no permits until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange}.
-     * Setting the current capacity is not audited, but makes the capacity of a pattern's semaphore one that was set by hand.
+     * Setting the current capacity is not audited, but counts as set by hand for a semaphore of a pattern.
      *
      * @param name the semaphore
      * @param capacity the new capacity, at least 0

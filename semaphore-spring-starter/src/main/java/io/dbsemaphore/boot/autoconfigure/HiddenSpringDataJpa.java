@@ -83,7 +83,7 @@ final class HiddenSpringDataJpa implements ApplicationContextInitializer<Configu
             return Collections.enumeration(visible);
         }
 
-        /** The configuration classes of the application come before the auto-configuration of another module. */
+        /** Whether a configuration class of the application enables JPA repositories. These come before auto-configurations. */
         private boolean isEnabledByHand() {
             return Arrays.stream(context.getBeanFactory().getBeanDefinitionNames())
                     .map(context.getBeanFactory()::getBeanDefinition)

@@ -17,7 +17,7 @@ import org.springframework.core.env.Environment;
 /** Refuses properties under their former names, which would have no effect. */
 final class RenamedProperties implements BeanFactoryPostProcessor {
 
-    /** The names by the former ones. */
+    /** The current names by the former ones. */
     static final SortedMap<String, String> RENAMED = new TreeMap<>();
 
     static {

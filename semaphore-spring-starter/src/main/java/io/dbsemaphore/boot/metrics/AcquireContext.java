@@ -18,7 +18,7 @@ public final class AcquireContext extends Observation.Context {
     private final String semaphore;
     private volatile String outcome = "unknown";
 
-    /** @param configured the tag value for the semaphores of the request; few values, however many names are combined */
+    /** @param configured the distinct tag values of the semaphores of the request */
     AcquireContext(AcquireRequest request, Set<String> configured) {
         this.request = request;
         this.semaphore = configured.size() == 1 ? configured.iterator().next() : SEVERAL;
