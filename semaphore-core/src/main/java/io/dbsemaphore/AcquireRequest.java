@@ -175,6 +175,21 @@ public final class AcquireRequest {
     }
 
     /**
+     * Sets the label, which tells operators what holds the permits: the work, such as {@code BackupService.backUp}, or the id of a job.
+     * It changes nothing else. A repeated external id keeps the label of the first acquire. A request whose permits may be reused
+     * ({@code semaphore.semaphores.<name>.reuse}) is stored without its label, since other callers hold them later. Default: none; in
+     * {@code @WithPermits} the simple name of the class and the method.
+     *
+     * @param label the label, by the rule for keys (see {@link SemaphoreName})
+     * @return the changed request
+     * @throws IllegalArgumentException if it is invalid
+     */
+    public AcquireRequest withLabel(String label) {
+        SemaphoreName.requireValidKey("label", label);
+        return with(copy -> copy.label = label);
+    }
+
+    /**
      * Sets the external id, which is the idempotency key of the acquire: repeating an acquire with the same external id
      * returns the same grant, never a second one. Default: a new random UUID for each acquire.
      *
@@ -259,6 +274,11 @@ public final class AcquireRequest {
         return Optional.ofNullable(settings.owner);
     }
 
+    /** {@return the label; empty if none was set} */
+    public Optional<String> label() {
+        return Optional.ofNullable(settings.label);
+    }
+
     /** {@return the external id; empty if none was set} */
     public Optional<String> externalId() {
         return Optional.ofNullable(settings.externalId);
@@ -318,6 +338,8 @@ public final class AcquireRequest {
         @Nullable Duration waitTime;
 
         @Nullable String owner;
+
+        @Nullable String label;
 
         @Nullable String externalId;
 

@@ -23,6 +23,11 @@ public interface PermitGrant extends AutoCloseable {
     /** {@return the owner, which operators see as the holder of the permits} */
     String owner();
 
+    /** {@return the label, which tells operators what holds the permits; empty if its request has none, or its permits may be reused} */
+    default Optional<String> label() {
+        return Optional.empty();
+    }
+
     /** {@return the number of permits for each semaphore, ordered by name; unmodifiable} */
     Map<String, Integer> permits();
 

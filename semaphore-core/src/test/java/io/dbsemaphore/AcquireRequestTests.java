@@ -18,14 +18,14 @@ class AcquireRequestTests {
                 request.withPermits("backup", 2).withPermits("network", 3),
                 request.exclusive(),
                 request.withTtl(Duration.ofMinutes(1)),
-                request.withOwner("nightly").withExternalId("id"),
+                request.withOwner("nightly").withLabel("full").withExternalId("id"),
                 request.withReleaseAtShutdown(false));
 
         assertThat(changed.stream().map(AcquireRequest::permits).distinct())
                 .containsExactly(Map.of("backup", 2, "network", 3), Map.of("backup", 1));
         assertThat(changed.stream().filter(AcquireRequest::isExclusive)).hasSize(1);
         assertThat(changed.stream().filter(AcquireRequest::isReleaseAtShutdown)).hasSize(4);
-        assertThat(Stream.of(request.ttl(), request.owner(), request.externalId()))
+        assertThat(Stream.of(request.ttl(), request.owner(), request.label(), request.externalId()))
                 .allMatch(value -> value.isEmpty());
         assertThat(request.permits()).isEqualTo(Map.of("backup", 1));
         assertThat(request.isExclusive()).isFalse();
@@ -39,6 +39,7 @@ class AcquireRequestTests {
                 .withMaxHold(Duration.ofHours(1))
                 .withWaitTime(Duration.ofSeconds(5))
                 .withOwner("nightly")
+                .withLabel("full")
                 .withExternalId("id")
                 .withAdopt(true)
                 .withKeepAlive(true)
@@ -50,6 +51,7 @@ class AcquireRequestTests {
         assertThat(request.maxHold()).contains(Duration.ofHours(1));
         assertThat(request.waitTime()).contains(Duration.ofSeconds(5));
         assertThat(request.owner()).contains("nightly");
+        assertThat(request.label()).contains("full");
         assertThat(request.externalId()).contains("id");
         assertThat(request.isAdopt()).isTrue();
         assertThat(request.keepAlive()).contains(true);

@@ -8,6 +8,7 @@ import java.util.Optional;
  *
  * @param externalId the external id of the request, by which it can be released
  * @param owner the owner
+ * @param label what holds the permits; empty if the request has no label, or permits of it may be reused
  * @param count the number of permits
  * @param fencingToken the fencing token of the grant for this semaphore
  * @param acquiredAt when the permits were acquired, by the database's clock
@@ -17,6 +18,7 @@ import java.util.Optional;
 public record PermitHolder(
         String externalId,
         String owner,
+        Optional<String> label,
         int count,
         long fencingToken,
         Instant acquiredAt,

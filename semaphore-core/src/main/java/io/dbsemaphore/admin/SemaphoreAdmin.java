@@ -138,7 +138,7 @@ public interface SemaphoreAdmin {
     List<PermitHolder> holders(String name);
 
     /**
-     * Returns a page of {@link #holders(String)}: holders whose owner or external id contains a text.
+     * Returns a page of {@link #holders(String)}: holders whose owner, label or external id contains a text.
      *
      * @param name the semaphore
      * @param containing the text, without control characters; its case does not matter (on PostgreSQL, that of A to Z); empty for all
@@ -266,6 +266,7 @@ public interface SemaphoreAdmin {
      *
      * @param externalId the external id of the request
      * @param owner the owner
+     * @param label what held the permits; empty if the request has no label, or permits of it could be reused
      * @param count the number of permits
      * @param fencingToken the fencing token of the grant for this semaphore
      * @param acquiredAt when the permits were acquired
@@ -275,6 +276,7 @@ public interface SemaphoreAdmin {
     record PermitUse(
             String externalId,
             String owner,
+            Optional<String> label,
             int count,
             long fencingToken,
             Instant acquiredAt,

@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * The rule for names of semaphores and for the other keys of this library (external ids, owners): 1 to
+ * The rule for names of semaphores and for the other keys of this library (external ids, owners, labels): 1 to
  * {@value #MAX_LENGTH} UTF-16 code units, no control characters, no space at either end, and no half of a surrogate pair. Keys
  * are compared byte for byte on every database: {@code Backup} and {@code backup} are different semaphores.
  */

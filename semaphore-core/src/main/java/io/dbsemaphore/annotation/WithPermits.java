@@ -133,6 +133,15 @@ public @interface WithPermits {
     String owner() default "";
 
     /**
+     * The label, which tells operators what holds the permits; placeholders and expressions as in {@link #names()}. Default: the simple
+     * name of the class and the method, as {@code BackupService.backUp}.
+     *
+     * @return the label
+     * @see io.dbsemaphore.AcquireRequest#withLabel
+     */
+    String label() default "";
+
+    /**
      * Renews the grant while the work runs. Default: true. If false, the grant is lost when its time to live has passed, even if the
      * work is still running, and a shutdown does not wait for the work of a method that returns a future or a publisher.
      *

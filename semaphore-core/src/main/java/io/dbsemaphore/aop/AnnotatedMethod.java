@@ -1,5 +1,6 @@
 package io.dbsemaphore.aop;
 
+import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.annotation.WithPermits;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
@@ -98,10 +99,22 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     /** The class, the method and its parameter types. */
     @Override
     public String toString() {
-        Class<?> shown = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
         return Arrays.stream(method.getParameterTypes())
                 .map(Class::getSimpleName)
-                .collect(Collectors.joining(", ", shown.getName() + "." + method.getName() + "(", ")"));
+                .collect(Collectors.joining(", ", shownClass().getName() + "." + method.getName() + "(", ")"));
+    }
+
+    /** The simple name of the class, and the method. Kotlin's names may be longer than a label, and end with a space. */
+    String label() {
+        String simpleName = shownClass().getSimpleName(); // empty for an anonymous class
+        String label =
+                (simpleName.isEmpty() ? ClassUtils.getShortName(shownClass()) : simpleName) + "." + method.getName();
+        return label.substring(0, Math.min(label.length(), SemaphoreName.MAX_LENGTH))
+                .strip();
+    }
+
+    private Class<?> shownClass() {
+        return Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
     }
 
     private void requireInterceptable() {

@@ -40,6 +40,7 @@ final class RequestTemplate {
     private final Optional<Duration> ttl;
     private final Optional<Duration> maxHold;
     private final @Nullable TextTemplate owner;
+    private final @Nullable TextTemplate label;
     private final @Nullable AcquireRequest constant;
 
     /** @throws IllegalStateException if no call of the method could succeed */
@@ -53,8 +54,10 @@ final class RequestTemplate {
         this.names = names();
         this.ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
         this.maxHold = duration("maxHold", annotation.maxHold(), AcquireRequest.MIN_TTL);
-        this.owner = owner();
-        this.constant = Stream.concat(names.stream(), Stream.ofNullable(owner)).allMatch(TextTemplate::isLiteral)
+        this.owner = key("owner", annotation.owner());
+        this.label = key("label", annotation.label());
+        Stream<@Nullable TextTemplate> texts = Stream.concat(names.stream(), Stream.of(owner, label));
+        this.constant = texts.allMatch(text -> text == null || text.isLiteral())
                 ? create(new StandardEvaluationContext())
                 : null;
     }
@@ -104,7 +107,8 @@ final class RequestTemplate {
         request = waitTime.map(request::withWaitTime).orElse(request);
         request = ttl.map(request::withTtl).orElse(request);
         request = maxHold.map(request::withMaxHold).orElse(request);
-        return owner == null ? request : request.withOwner(owner.evaluate(context));
+        request = owner == null ? request : request.withOwner(owner.evaluate(context));
+        return request.withLabel(label == null ? annotated.label() : label.evaluate(context));
     }
 
     private List<TextTemplate> names() {
@@ -146,11 +150,11 @@ final class RequestTemplate {
         }
     }
 
-    private @Nullable TextTemplate owner() {
-        String text = resolve("owner", annotated.annotation().owner());
+    private @Nullable TextTemplate key(String attribute, String given) {
+        String text = resolve(attribute, given);
         return text.isEmpty()
                 ? null
-                : TextTemplate.parse(annotated, "owner", text, owner -> SemaphoreName.requireValidKey("owner", owner));
+                : TextTemplate.parse(annotated, attribute, text, key -> SemaphoreName.requireValidKey(attribute, key));
     }
 
     private Optional<Duration> duration(String attribute, String given, Duration least) {

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param exclusive whether the whole capacity is requested
  * @param ttl the time to live; null when held until released
  * @param owner the owner of the grant
+ * @param label what asks for the permits; null if it has no label
  * @param keeper supplies the id of the JVM that will keep the grant alive, which may change; null if none will
  */
 public record AcquireCommand(
@@ -31,6 +32,7 @@ public record AcquireCommand(
         boolean exclusive,
         @Nullable Duration ttl,
         String owner,
+        @Nullable String label,
         @Nullable LongSupplier keeper) {
 
     public AcquireCommand {
@@ -51,7 +53,7 @@ public record AcquireCommand(
     }
 
     /**
-     * A digest of the requested permits, without the time to live and the owner. Acquires with the same external id must
+     * A digest of the requested permits, without the time to live, the owner and the label. Acquires with the same external id must
      * have the same digest.
      */
     public String contentDigest() {

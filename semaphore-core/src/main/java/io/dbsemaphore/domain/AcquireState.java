@@ -89,6 +89,11 @@ public class AcquireState {
         return reuseTerms;
     }
 
+    /** The label of the request in the database; null for one whose permits other callers of this JVM may use after this one. */
+    public @Nullable String label() {
+        return reuseTerms == null ? command.label() : null;
+    }
+
     /** The number of fencing tokens to reserve for the grant. */
     public int tokens() {
         return tokens;

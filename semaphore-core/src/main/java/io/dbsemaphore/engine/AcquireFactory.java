@@ -91,6 +91,7 @@ final class AcquireFactory {
                 request.isExclusive(),
                 keptAlive ? shorter(ttl(request), maxHold(request)) : ttl(request),
                 request.owner().orElse(defaultOwner),
+                request.label().orElse(null),
                 keptAlive ? lease::id : null);
     }
 

@@ -284,7 +284,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
     }
 
-    /** A page of the holders whose owner or external id contains a text, by token. */
+    /** A page of the holders whose owner, label or external id contains a text, by token. */
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
                 name,

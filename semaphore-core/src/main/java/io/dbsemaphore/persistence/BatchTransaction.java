@@ -17,6 +17,7 @@ import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.HolderScans;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.Shortfall;
@@ -318,8 +319,8 @@ public final class BatchTransaction {
                 tables.requests()
                         .queueLockOfExternalId(approval.acquire().command().externalId());
             }
-            PermitRequest request = PermitRequest.acquired(
-                    tables.ids().next(), approval.acquire().command(), now);
+            PermitRequest request =
+                    new PermitRequest(tables.ids().next(), approval.acquire(), PermitState.ACQUIRED, now);
             approval.acquire().addRequestId(request.id());
             List<StoredPermit> stored = new ArrayList<>();
             approval.shares().forEach(share -> {

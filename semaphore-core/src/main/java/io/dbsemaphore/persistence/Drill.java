@@ -2,8 +2,10 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.Sessions;
@@ -252,8 +254,8 @@ public final class Drill {
 
     private PermitRequest request(String key, LocalDateTime now) {
         AcquireCommand command =
-                new AcquireCommand(key, true, true, Map.of(key, 1), false, Duration.ofHours(1), "drill", null);
-        return PermitRequest.acquired(tables.ids().next(), command, now);
+                new AcquireCommand(key, true, true, Map.of(key, 1), false, Duration.ofHours(1), "drill", "drill", null);
+        return new PermitRequest(tables.ids().next(), new AcquireState(command), PermitState.ACQUIRED, now);
     }
 
     /** Executes the queued statements, and sums the held permits. */

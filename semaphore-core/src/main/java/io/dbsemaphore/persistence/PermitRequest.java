@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
@@ -33,13 +34,14 @@ class PermitRequest {
 
     /** The values are in {@link #toRow}. */
     static final String INSERT = """
-            insert into permit_request(id, external_id, owner, instance, state, content_digest, ttl_millis,
+            insert into permit_request(id, external_id, owner, label, instance, state, content_digest, ttl_millis,
                 expires_at, renewed_at, created_at, updated_at)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
 
     /** The columns of an alias {@code r} that {@link #of} reads, and the database's clock. */
-    static final String COLUMNS = "r.id, r.external_id, r.owner, r.instance, r.state, r.content_digest, r.ttl_millis,"
-            + " r.expires_at, r.renewed_at, r.created_at, r.updated_at, utc_now()";
+    static final String COLUMNS =
+            "r.id, r.external_id, r.owner, r.label, r.instance, r.state, r.content_digest, r.ttl_millis,"
+                    + " r.expires_at, r.created_at, r.updated_at, utc_now()";
 
     @Id
     @Column(name = "id", nullable = false, updatable = false)
@@ -50,6 +52,10 @@ class PermitRequest {
 
     @Column(name = "owner", nullable = false, updatable = false, length = 190)
     private String owner;
+
+    /** What holds the permits. Null if the request has no label, was made by an earlier version, or its permits may be reused. */
+    @Column(name = "label", updatable = false, length = 190)
+    private @Nullable String label;
 
     /** The JVM that keeps the grant alive, if any; its heartbeat is in {@code semaphore_instance}. */
     @Column(name = "instance")
@@ -71,6 +77,7 @@ class PermitRequest {
     @Column(name = "expires_at")
     private @Nullable LocalDateTime expiresAt;
 
+    /** Not set in a row that was read by {@link #of}. */
     @Column(name = "renewed_at", nullable = false)
     private LocalDateTime renewedAt;
 
@@ -87,10 +94,17 @@ class PermitRequest {
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected PermitRequest() {}
 
-    private PermitRequest(long id, AcquireCommand command, PermitState state, LocalDateTime now) {
+    /**
+     * The request of an acquire.
+     *
+     * @param now the database's clock
+     */
+    PermitRequest(long id, AcquireState acquire, PermitState state, LocalDateTime now) {
+        AcquireCommand command = acquire.command();
         this.id = id;
         this.externalId = command.externalId();
         this.owner = command.owner();
+        this.label = acquire.label();
         this.instance = command.instance();
         this.state = state;
         this.contentDigest = command.contentDigest();
@@ -102,31 +116,17 @@ class PermitRequest {
         this.readAt = now;
     }
 
-    /**
-     * A request that holds its permits.
-     *
-     * @param now the database's clock
-     */
-    static PermitRequest acquired(long id, AcquireCommand command, LocalDateTime now) {
-        return new PermitRequest(id, command, PermitState.ACQUIRED, now);
-    }
-
-    /** A request that never holds permits: it occupies the external id of an acquire that is being undone. */
-    static PermitRequest undone(long id, AcquireCommand command, LocalDateTime now) {
-        return new PermitRequest(id, command, PermitState.RELEASED, now);
-    }
-
     static PermitRequest of(ResultSet row, int number) throws SQLException {
         PermitRequest request = new PermitRequest();
         request.id = row.getLong(1);
         request.externalId = row.getString(2);
         request.owner = row.getString(3);
-        request.instance = row.getObject(4, Long.class);
-        request.state = PermitState.valueOf(row.getString(5));
-        request.contentDigest = row.getString(6);
-        request.ttlMillis = row.getObject(7, Long.class);
-        request.expiresAt = row.getObject(8, LocalDateTime.class);
-        request.renewedAt = row.getObject(9, LocalDateTime.class);
+        request.label = row.getString(4);
+        request.instance = row.getObject(5, Long.class);
+        request.state = PermitState.valueOf(row.getString(6));
+        request.contentDigest = row.getString(7);
+        request.ttlMillis = row.getObject(8, Long.class);
+        request.expiresAt = row.getObject(9, LocalDateTime.class);
         request.createdAt = row.getObject(10, LocalDateTime.class);
         request.updatedAt = row.getObject(11, LocalDateTime.class);
         request.readAt = row.getObject(12, LocalDateTime.class);
@@ -138,6 +138,7 @@ class PermitRequest {
                 id,
                 externalId,
                 owner,
+                label,
                 instance,
                 state.name(),
                 contentDigest,
@@ -154,6 +155,7 @@ class PermitRequest {
                 id,
                 externalId,
                 owner,
+                label,
                 permits,
                 ttlMillis == null ? null : Duration.ofMillis(ttlMillis),
                 acquiredAt(),
@@ -171,6 +173,10 @@ class PermitRequest {
 
     String owner() {
         return owner;
+    }
+
+    @Nullable String label() {
+        return label;
     }
 
     Instant acquiredAt() {

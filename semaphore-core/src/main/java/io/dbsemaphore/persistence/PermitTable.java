@@ -85,7 +85,7 @@ final class PermitTable {
             from permit p join semaphore s on s.id = p.semaphore_id where p.permit_request_id in (?) order by p.id""";
 
     private static final String FIND_FIRST_HOLDERS = """
-            select r.owner, r.instance, r.created_at
+            select r.owner, r.instance, r.label, r.created_at
             from semaphore s
               join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
               join permit_request r on r.id = p.permit_request_id
@@ -240,7 +240,7 @@ final class PermitTable {
         return sql.read(FIND_REQUESTS_HOLDING, Sql.ID, requestIds, semaphoreIds);
     }
 
-    /** The longest holders of a semaphore, which have the lowest tokens: owner, instance, since when. */
+    /** The longest holders of a semaphore, which have the lowest tokens: owner, instance, label, since when. */
     List<String> findFirstHolders(String name, int limit) {
         return sql.read(
                 FIND_FIRST_HOLDERS,
@@ -248,7 +248,10 @@ final class PermitTable {
                         + Optional.ofNullable(row.getString(2))
                                 .map(instance -> " (instance " + instance + ")")
                                 .orElse("")
-                        + " since " + StoredGrant.instant(row.getObject(3, LocalDateTime.class)),
+                        + Optional.ofNullable(row.getString(3))
+                                .map(label -> " for " + label)
+                                .orElse("")
+                        + " since " + StoredGrant.instant(row.getObject(4, LocalDateTime.class)),
                 name,
                 limit);
     }

@@ -28,6 +28,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             return new PermitHolder(
                     request.externalId(),
                     request.owner(),
+                    Optional.ofNullable(request.label()),
                     count,
                     token,
                     request.acquiredAt(),
@@ -54,7 +55,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and p.token > :afterToken
               and (locate(:containing, r.owner) > 0 or locate(lower(:containing), lower(r.owner)) > 0
-                or locate(:containing, r.externalId) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
+                or locate(:containing, r.externalId) > 0 or locate(lower(:containing), lower(r.externalId)) > 0
+                or locate(:containing, r.label) > 0 or locate(lower(:containing), lower(r.label)) > 0)
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 
@@ -62,6 +64,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     record Use(
             String externalId,
             String owner,
+            @Nullable String label,
             int count,
             long token,
             PermitState state,
@@ -73,6 +76,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             return new PermitUse(
                     externalId,
                     owner,
+                    Optional.ofNullable(label),
                     count,
                     token,
                     StoredGrant.instant(createdAt),
@@ -83,7 +87,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Use(
-                r.externalId, r.owner, p.count, p.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)
+                r.externalId, r.owner, r.label, p.count, p.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)
             from Permit p join PermitRequest r on r.id = p.requestId
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and r.createdAt <= :until
             order by p.token desc""")
@@ -92,7 +96,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     /** The released permits of a period among those up to a token, the last acquired first, by a scan of limited length. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Use(
-                r.externalId, r.owner, u.count, u.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)
+                r.externalId, r.owner, r.label, u.count, u.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)
             from (select p.requestId as requestId, p.count as count, p.token as token from Permit p
                   where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
                   order by p.token desc limit :scanned) u

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 
@@ -25,7 +26,8 @@ public record UndoTransaction(ShortTransaction transaction, Tables tables) {
             requests.queueLockOfExternalId(command.externalId());
             List<PermitRequest> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                requests.queueInsert(List.of(PermitRequest.undone(tables.ids().next(), command, requests.now())));
+                requests.queueInsert(
+                        List.of(new PermitRequest(tables.ids().next(), acquire, PermitState.RELEASED, requests.now())));
             }
             found.stream().map(PermitRequest::id).forEach(id -> undo(acquire, keptAlive, id));
         });

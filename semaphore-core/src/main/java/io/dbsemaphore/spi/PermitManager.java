@@ -92,7 +92,7 @@ public interface PermitManager {
      * Reads who holds the permits of a semaphore, for the message of a refusal. Never throws, and waits for a short time only.
      *
      * @param name the semaphore
-     * @return up to three holders, the longest first, each with its owner, its instance and since when; empty if they are not known
+     * @return up to three holders, the longest first, each with its owner, its instance, its label and since when; empty if they are not known
      */
     default List<String> firstHolders(String name) {
         return List.of();

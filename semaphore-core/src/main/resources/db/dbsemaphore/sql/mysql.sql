@@ -189,3 +189,9 @@ SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore ADD cap
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE permit_request ADD label VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'permit_request' AND column_name = 'label');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

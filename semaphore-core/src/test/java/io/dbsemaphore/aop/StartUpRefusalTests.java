@@ -78,6 +78,10 @@ class StartUpRefusalTests {
                         "run()",
                         List.of("owner = \" me\"", "The owner must not begin or end with a space")),
                 Arguments.of(
+                        InvalidLabel.class,
+                        "run()",
+                        List.of("label = \"full \"", "The label must not begin or end with a space")),
+                Arguments.of(
                         UnparsableName.class, "run(String)", List.of("names = \"a:#{#id.\"", "invalid expression")),
                 Arguments.of(UnparsableOwner.class, "run(String)", List.of("owner = \"#{1 +}\"", "invalid expression")),
                 Arguments.of(
@@ -242,6 +246,12 @@ class StartUpRefusalTests {
     static class InvalidOwner {
 
         @WithPermits(names = "a", owner = " me")
+        void run() {}
+    }
+
+    static class InvalidLabel {
+
+        @WithPermits(names = "a", label = "full ")
         void run() {}
     }
 

@@ -13,12 +13,23 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.AliasFor;
 
 class WithPermitsAttributeTests {
 
     private final GuardedContext context = GuardedContext.withProperties(
-            Map.of("backup.semaphore", "backup-eu", "backup.ttl", "90s", "backup.owner", "night shift"), Backup.class);
+            Map.of(
+                    "backup.semaphore",
+                    "backup-eu",
+                    "backup.ttl",
+                    "90s",
+                    "backup.owner",
+                    "night shift",
+                    "backup.label",
+                    "full backup"),
+            Backup.class);
 
     @AfterEach
     void close() {
@@ -87,6 +98,7 @@ class WithPermitsAttributeTests {
         assertThat(request.permits()).containsOnlyKeys("backup-eu");
         assertThat(request.ttl()).contains(Duration.ofSeconds(90));
         assertThat(request.owner()).contains("night shift");
+        assertThat(request.label()).contains("full backup");
     }
 
     @Test
@@ -95,11 +107,48 @@ class WithPermitsAttributeTests {
 
         assertThat(request.ttl()).isEmpty();
         assertThat(request.owner()).isEmpty();
+        assertThat(request.label()).contains("Backup.emptyPlaceholders");
     }
 
     @Test
     void passesTheOwnerOn() {
         assertThat(requestOf(Backup::owned).owner()).contains("nightly");
+    }
+
+    @Test
+    void labelsTheRequestWithTheClassAndTheMethod() {
+        assertThat(requestOf(Backup::plain).label()).contains("Backup.plain");
+        assertThat(requestOf(Backup::labelled).label()).contains("full");
+    }
+
+    @Test
+    void labelsTheRequestOfAnInheritedMethodWithTheClassOfTheBean() {
+        try (GuardedContext tape = GuardedContext.withProperties(Map.of(), TapeBackup.class)) {
+            tape.bean(TapeBackup.class).archive();
+
+            assertThat(tape.permits.lastRequest().label()).contains("TapeBackup.archive");
+        }
+    }
+
+    @Test
+    void labelsTheRequestOfAnAnonymousClassWithTheClassThatItIsIn() {
+        try (GuardedContext anonymous = GuardedContext.of(AnonymousBackup.class)) {
+            anonymous.bean(Runnable.class).run();
+
+            assertThat(anonymous.permits.lastRequest().label())
+                    .contains("WithPermitsAttributeTests.AnonymousBackup.1.run");
+        }
+    }
+
+    @Test
+    void cutsANameThatIsTooLongForALabel() {
+        String label = requestOf(
+                        Backup
+                                ::aMethodWhoseNameIsLongerThanALabelMayBe_012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789)
+                .label()
+                .orElseThrow();
+
+        assertThat(label).hasSize(190).startsWith("Backup.aMethodWhoseNameIsLongerThanALabelMayBe_");
     }
 
     @Test
@@ -173,14 +222,25 @@ class WithPermitsAttributeTests {
         @WithPermits(names = "backup", waitTime = "0s")
         void zeroWaitTime() {}
 
-        @WithPermits(names = "${backup.semaphore}", ttl = "${backup.ttl}", owner = "${backup.owner}")
+        @WithPermits(
+                names = "${backup.semaphore}",
+                ttl = "${backup.ttl}",
+                owner = "${backup.owner}",
+                label = "${backup.label}")
         void placeholders() {}
 
-        @WithPermits(names = "backup", ttl = "${missing:}", owner = "${missing:}")
+        @WithPermits(names = "backup", ttl = "${missing:}", owner = "${missing:}", label = "${missing:}")
         void emptyPlaceholders() {}
 
         @WithPermits(names = "backup", owner = "nightly")
         void owned() {}
+
+        @WithPermits(names = "backup", label = "full")
+        void labelled() {}
+
+        @WithPermits("backup")
+        void
+                aMethodWhoseNameIsLongerThanALabelMayBe_012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789() {}
 
         @WithPermits(names = "backup", keepAlive = false)
         void notKeptAlive() {}
@@ -195,6 +255,28 @@ class WithPermitsAttributeTests {
 
         @NightlyPermit("nightly")
         void composed() {}
+    }
+
+    @WithPermits("tape")
+    static class Archive {
+
+        void archive() {}
+    }
+
+    static class TapeBackup extends Archive {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class AnonymousBackup {
+
+        @Bean
+        Runnable backup() {
+            return new Runnable() {
+
+                @Override
+                @WithPermits("backup")
+                public void run() {}
+            };
+        }
     }
 
     @Target(ElementType.METHOD)

@@ -58,6 +58,12 @@ class WithPermitsExpressionTests {
     }
 
     @Test
+    void evaluatesTheLabel() {
+        assertThat(requestOf(reports -> reports.labelled("nightly")).label()).contains("report nightly");
+        assertThat(requestOf(reports -> reports.byWholeName("nightly")).label()).contains("Reports.byWholeName");
+    }
+
+    @Test
     void rendersNumbersAndIds() {
         UUID id = UUID.fromString("00000000-0000-0000-0000-00000000002a");
 
@@ -129,6 +135,14 @@ class WithPermitsExpressionTests {
     @Test
     void refusesAnOwnerThatIsNull() {
         assertRefused(reports -> reports.owned(null), "owner = \"job #{#name}\" has no value");
+    }
+
+    @Test
+    void refusesALabelThatIsNullOrTooLong() {
+        assertRefused(reports -> reports.labelled(null), "label = \"report #{#name}\" has no value");
+        assertRefused(
+                reports -> reports.labelled("n".repeat(184)),
+                "label = \"report #{#name}\" is not valid. The label has 191 characters, at most 190 are allowed");
     }
 
     @Test
@@ -224,6 +238,9 @@ class WithPermitsExpressionTests {
 
         @WithPermits(names = "backup", owner = "job #{#name}")
         void owned(@Nullable String name) {}
+
+        @WithPermits(names = "backup", label = "report #{#name}")
+        void labelled(@Nullable String name) {}
 
         @WithPermits(
                 names = {"account:#{#from}", "account:#{#to}"},

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Test;
 
 class AcquireStateTests {
 
-    private final AcquireState state =
-            new AcquireState(new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null));
+    private final AcquireState state = new AcquireState(
+            new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null, null));
 
     /** Otherwise a caller that is woken and refused again would go to the end of the queue. */
     @Test

@@ -188,6 +188,6 @@ class AllocationOfSeveralTests {
 
     private static AcquireState acquire(Map<String, Integer> permits) {
         return new AcquireState(
-                new AcquireCommand("id", false, true, new TreeMap<>(permits), false, null, "test", null));
+                new AcquireCommand("id", false, true, new TreeMap<>(permits), false, null, "test", null, null));
     }
 }

@@ -49,7 +49,7 @@ class AllocationTests {
 
     private static AcquireState acquire(String externalId, int count) {
         return new AcquireState(
-                new AcquireCommand(externalId, false, true, Map.of("backup", count), false, null, "test", null));
+                new AcquireCommand(externalId, false, true, Map.of("backup", count), false, null, "test", null, null));
     }
 
     private static Map<String, SemaphoreAvailability> availableOf(int capacity) {

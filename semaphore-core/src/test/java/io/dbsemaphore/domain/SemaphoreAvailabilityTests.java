@@ -90,8 +90,8 @@ class SemaphoreAvailabilityTests {
 
     @Test
     void withholdsForCallersAhead() {
-        AcquireState acquire =
-                new AcquireState(new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null));
+        AcquireState acquire = new AcquireState(
+                new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null, null));
         acquire.setDemandAhead(Map.of("backup", new Demand(4, 3)));
         InstanceQueue others =
                 new InstanceQueue(7, 2, List.of(new Waiter(Place.at(0), 2, false, false)), 1, OPEN.plusSeconds(2));

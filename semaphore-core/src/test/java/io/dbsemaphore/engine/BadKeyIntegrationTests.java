@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which texts are names, owners and external ids, and which are refused. */
+/** Which texts are names, owners, labels and external ids, and which are refused. */
 class BadKeyIntegrationTests extends BadInputFixture {
 
     @ParameterizedTest
@@ -22,6 +22,7 @@ class BadKeyIntegrationTests extends BadInputFixture {
         assertRefused("semaphore name", key, node -> node.semaphores().acquire(known().withPermits(text, 1)));
         assertRefused("semaphore name", key, node -> node.admin().create(text, 1));
         assertRefused("owner", key, node -> node.semaphores().acquire(known().withOwner(text)));
+        assertRefused("label", key, node -> node.semaphores().acquire(known().withLabel(text)));
         assertRefused("external id", key, node -> node.semaphores().acquire(known().withExternalId(text)));
         assertRefused("external id", key, node -> node.semaphores().release(text));
         assertRefused("external id", key, node -> node.semaphores().find(text));
@@ -67,17 +68,21 @@ class BadKeyIntegrationTests extends BadInputFixture {
     private void assertAccepted(String key) {
         assertThat(node.admin().create(key, 1)).isEqualTo(true);
         assertThat(node.semaphores()
-                        .acquire(AcquireRequest.of(key).withExternalId(key).withOwner(key))
+                        .acquire(AcquireRequest.of(key)
+                                .withExternalId(key)
+                                .withOwner(key)
+                                .withLabel(key))
                         .permits())
                 .containsOnlyKeys(key);
         assertThat(node.admin().holders(key)).singleElement().satisfies(holder -> {
             assertThat(holder.externalId()).isEqualTo(key);
             assertThat(holder.owner()).isEqualTo(key);
+            assertThat(holder.label()).contains(key);
         });
         assertThat(cluster.held(key)).isEqualTo(1);
     }
 
-    /** A text that is no name, no owner and no external id. */
+    /** A text that is no name, no owner, no label and no external id. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record BadKey(String description, String text, String... parts) {
 

@@ -217,6 +217,7 @@ class AdministrationIntegrationTests {
                 .acquire(AcquireRequest.of(name)
                         .withPermits(name, 3)
                         .withOwner("job 1")
+                        .withLabel("Backups.full")
                         .withExternalId(id)
                         .withTtl(AN_HOUR));
         PermitGrant second = operator.semaphores()
@@ -228,6 +229,7 @@ class AdministrationIntegrationTests {
                         new PermitHolder(
                                 id,
                                 "job 1",
+                                Optional.of("Backups.full"),
                                 3,
                                 first.fencingToken(),
                                 first.acquiredAt(),
@@ -236,6 +238,7 @@ class AdministrationIntegrationTests {
                         new PermitHolder(
                                 second.externalId(),
                                 "job 2",
+                                Optional.empty(),
                                 1,
                                 second.fencingToken(),
                                 second.acquiredAt(),

@@ -64,7 +64,10 @@ class UnreleasedGrantIntegrationTests {
         String name = other.semaphore(1);
         PermitGrant next;
         try (PermitGrant grant = other.semaphores()
-                .acquire(AcquireRequest.of(name).withOwner("import of Monday").withTtl(SECOND))) {
+                .acquire(AcquireRequest.of(name)
+                        .withOwner("import of Monday")
+                        .withLabel("Imports.read")
+                        .withTtl(SECOND))) {
             next = node.semaphores()
                     .acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(SOON));
             Awaitility.await()
@@ -77,7 +80,7 @@ class UnreleasedGrantIntegrationTests {
         assertThat(messages("expired"))
                 .singleElement()
                 .asString()
-                .contains(name, "import of Monday", "withKeepAlive(true)", "PT1S")
+                .contains(name, "import of Monday for Imports.read", "withKeepAlive(true)", "PT1S")
                 .containsPattern("expired \\d+ ms ago");
         assertThat(messages("was lost")).isEmpty();
         next.close();

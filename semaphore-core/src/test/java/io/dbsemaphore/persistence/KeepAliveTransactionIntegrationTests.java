@@ -98,7 +98,15 @@ class KeepAliveTransactionIntegrationTests {
         Instant read = StoredGrant.instant(now);
         List<StoredGrant> grants = ids.stream()
                 .map(id -> new StoredGrant(
-                        id, "r" + id, "test", List.of(new StoredPermit(id, 1, "s", 1, id)), null, read, null, read))
+                        id,
+                        "r" + id,
+                        "test",
+                        null,
+                        List.of(new StoredPermit(id, 1, "s", 1, id)),
+                        null,
+                        read,
+                        null,
+                        read))
                 .toList();
 
         assertThat(persistence.holds().findEnded(grants).alive()).hasSize(66_000);

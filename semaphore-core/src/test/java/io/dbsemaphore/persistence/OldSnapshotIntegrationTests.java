@@ -96,7 +96,7 @@ class OldSnapshotIntegrationTests {
 
     private GrantOutcome acquire(String name) {
         AcquireState acquire = new AcquireState(new AcquireCommand(
-                UUID.randomUUID().toString(), false, true, Map.of(name, 1), false, null, "test", null));
+                UUID.randomUUID().toString(), false, true, Map.of(name, 1), false, null, "test", null, null));
         return persistence
                 .transactions()
                 .batches()

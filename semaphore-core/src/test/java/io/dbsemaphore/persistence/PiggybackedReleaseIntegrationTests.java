@@ -147,7 +147,7 @@ class PiggybackedReleaseIntegrationTests {
     private static AcquireState acquire(Map<String, Integer> permits, boolean withExternalId) {
         String externalId = UUID.randomUUID().toString();
         return new AcquireState(
-                new AcquireCommand(externalId, withExternalId, true, permits, false, null, "test", null));
+                new AcquireCommand(externalId, withExternalId, true, permits, false, null, "test", null, null));
     }
 
     private static StoredGrant granted(BatchResult result) {

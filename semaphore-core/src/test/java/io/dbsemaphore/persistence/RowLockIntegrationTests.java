@@ -215,7 +215,15 @@ class RowLockIntegrationTests {
 
         private StoredGrant acquire(boolean awaited, LocalQueues local) {
             AcquireCommand command = new AcquireCommand(
-                    "id-" + System.nanoTime(), false, true, PERMITS, false, Duration.ofMinutes(5), "owner", () -> 7);
+                    "id-" + System.nanoTime(),
+                    false,
+                    true,
+                    PERMITS,
+                    false,
+                    Duration.ofMinutes(5),
+                    "owner",
+                    null,
+                    () -> 7);
             GrantBatch batch = new GrantBatch(
                     List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>(), local);
             statements.clear();

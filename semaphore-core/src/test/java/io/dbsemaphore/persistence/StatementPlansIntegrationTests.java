@@ -99,7 +99,15 @@ class StatementPlansIntegrationTests {
     private List<StoredGrant> grantEach(int callers) {
         List<AcquireState> acquires = IntStream.range(0, callers)
                 .mapToObj(i -> new AcquireState(new AcquireCommand(
-                        UUID.randomUUID().toString(), false, true, Map.of("s" + i, 1), false, null, "test", null)))
+                        UUID.randomUUID().toString(),
+                        false,
+                        true,
+                        Map.of("s" + i, 1),
+                        false,
+                        null,
+                        "test",
+                        null,
+                        null)))
                 .toList();
         LocalQueues queues = new LocalQueues(() -> 0, "test", name -> false);
         BatchResult result = persistence

@@ -13,6 +13,7 @@ final class GrantedRequest {
 
     final String externalId;
     final String owner;
+    final Optional<String> label;
     final SortedMap<String, Integer> permits;
     final Map<String, Long> tokens;
     final Instant acquiredAt;
@@ -40,6 +41,7 @@ final class GrantedRequest {
             Duration maxHold) {
         this.externalId = caller.externalId();
         this.owner = owner;
+        this.label = caller.request().label();
         this.permits = permits;
         this.tokens = tokens;
         this.acquiredAt = now;

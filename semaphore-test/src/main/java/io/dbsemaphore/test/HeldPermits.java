@@ -61,8 +61,13 @@ record HeldPermits(SortedMap<String, List<PermitHolder>> byName) {
 
     static String describe(Collection<PermitHolder> holders) {
         return holders.stream()
-                .map(holder -> "%d permit(s) by owner '%s' since %s (external id %s)"
-                        .formatted(holder.count(), holder.owner(), holder.acquiredAt(), holder.externalId()))
+                .map(holder -> "%d permit(s) by owner '%s'%s since %s (external id %s)"
+                        .formatted(
+                                holder.count(),
+                                holder.owner(),
+                                holder.label().map(label -> " for " + label).orElse(""),
+                                holder.acquiredAt(),
+                                holder.externalId()))
                 .collect(Collectors.joining(", "));
     }
 }

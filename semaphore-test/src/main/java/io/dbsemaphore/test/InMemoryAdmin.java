@@ -82,6 +82,7 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
                         .map(request -> new PermitHolder(
                                 request.externalId,
                                 request.owner,
+                                request.label,
                                 request.permits.getOrDefault(name, 0),
                                 request.tokens.getOrDefault(name, 0L),
                                 request.acquiredAt,
@@ -95,7 +96,7 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
         String text = containing.toLowerCase(Locale.ROOT);
         return holders(name).stream()
                 .filter(holder -> holder.fencingToken() > afterToken)
-                .filter(holder -> (holder.owner() + "\n" + holder.externalId())
+                .filter(holder -> (holder.owner() + "\n" + holder.label().orElse("") + "\n" + holder.externalId())
                         .toLowerCase(Locale.ROOT)
                         .contains(text))
                 .limit(limit)

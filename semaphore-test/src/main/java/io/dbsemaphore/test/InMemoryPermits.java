@@ -319,7 +319,8 @@ final class InMemoryPermits implements PermitManager {
     public List<String> firstHolders(String name) {
         return change(ledger -> ledger.holders(name)
                 .limit(3)
-                .map(request -> request.owner + " since " + request.acquiredAt)
+                .map(request -> request.owner
+                        + request.label.map(label -> " for " + label).orElse("") + " since " + request.acquiredAt)
                 .toList());
     }
 
@@ -335,6 +336,11 @@ final class InMemoryPermits implements PermitManager {
         @Override
         public String owner() {
             return request.owner;
+        }
+
+        @Override
+        public Optional<String> label() {
+            return request.label;
         }
 
         @Override

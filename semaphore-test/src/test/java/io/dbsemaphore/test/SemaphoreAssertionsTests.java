@@ -32,12 +32,15 @@ class SemaphoreAssertionsTests {
 
     @Test
     void sayWhoHoldsThePermits() {
-        semaphores.acquire(AcquireRequest.of("backup", 2).withOwner("nightly").withExternalId("job-7"));
+        semaphores.acquire(AcquireRequest.of("backup", 2)
+                .withOwner("nightly")
+                .withLabel("Backups.full")
+                .withExternalId("job-7"));
 
         assertFails(() -> assertThat(semaphores).semaphore("backup").hasHeld(1))
                 .withMessageContainingAll(
                         "Expected semaphore 'backup' to have 1 held permits, but it has 2",
-                        "it is held by 2 permit(s) by owner 'nightly' since",
+                        "it is held by 2 permit(s) by owner 'nightly' for Backups.full since",
                         "external id job-7");
         assertFails(() -> assertThat(semaphores).semaphore("backup").isHeldBy("weekly"))
                 .withMessageContainingAll("to be held by [weekly], but", "'nightly'");

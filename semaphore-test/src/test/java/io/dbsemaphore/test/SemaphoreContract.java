@@ -20,6 +20,7 @@ import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -141,6 +142,32 @@ abstract class SemaphoreContract {
         assertThat(grant.isHeld()).isEqualTo(true);
         assertThat(admin()).semaphore(name).hasHeld(2).isHeldBy("nightly");
         assertThat(acquire(name).owner()).isEqualTo("contract");
+    }
+
+    @Test
+    void tellsWhatHoldsThePermits() {
+        create(name, 2);
+        AcquireRequest request = AcquireRequest.of(name).withExternalId("job-" + name);
+
+        PermitGrant labelled = semaphores().acquire(request.withLabel("Backups.full"));
+        PermitGrant again = semaphores().acquire(request.withLabel("another"));
+        PermitGrant plain = acquire(name);
+
+        assertThat(List.of(labelled, again, plain))
+                .extracting(PermitGrant::label)
+                .containsExactly(Optional.of("Backups.full"), Optional.of("Backups.full"), Optional.empty());
+        assertThat(admin().holders(name))
+                .extracting(PermitHolder::label)
+                .containsExactly(Optional.of("Backups.full"), Optional.empty());
+        assertThat(admin().holders(name, "bACKUPS", 0, 10))
+                .extracting(PermitHolder::externalId)
+                .containsExactly(labelled.externalId());
+        Awaitility.await() // a refusal does not wait for long until the holders have been read
+                .untilAsserted(() -> assertThatExceptionOfType(PermitsUnavailableException.class)
+                        .isThrownBy(() -> semaphores().acquire(AcquireRequest.of(name)))
+                        .withMessageContaining(
+                                "longest by contract for Backups.full since %s, contract since ",
+                                labelled.acquiredAt()));
     }
 
     @Test

@@ -59,6 +59,11 @@ public class GrantHandle implements PermitGrant {
     }
 
     @Override
+    public Optional<String> label() {
+        return Optional.ofNullable(stored().label());
+    }
+
+    @Override
     public Map<String, Integer> permits() {
         return stored().counts();
     }
@@ -106,8 +111,9 @@ public class GrantHandle implements PermitGrant {
 
     @Override
     public String toString() {
-        return "PermitGrant[%s, %s, of %s, %s]"
-                .formatted(externalId(), permits(), owner(), isHeld() ? "held" : "not held");
+        String label = label().map(text -> " for " + text).orElse("");
+        return "PermitGrant[%s, %s, of %s%s, %s]"
+                .formatted(externalId(), permits(), owner(), label, isHeld() ? "held" : "not held");
     }
 
     public boolean isOf(Operations other) {

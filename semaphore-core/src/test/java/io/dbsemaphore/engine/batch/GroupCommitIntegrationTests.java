@@ -133,7 +133,7 @@ class GroupCommitIntegrationTests {
 
     private Acquire acquire(boolean waits) {
         AcquireCommand command = new AcquireCommand(
-                cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null);
+                cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null, null);
         Acquire acquire = WorkQueueFixture.acquire(command, waits, Deadline.in(LIMIT), QueueClock.SYSTEM);
         queue.add(acquire);
         return acquire;

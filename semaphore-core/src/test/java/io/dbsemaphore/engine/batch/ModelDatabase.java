@@ -173,7 +173,7 @@ final class ModelDatabase {
         });
         approval.acquire().addRequestId(++ids);
         StoredGrant grant = new StoredGrant(
-                ids, command.externalId(), command.owner(), stored, null, Instant.EPOCH, null, Instant.EPOCH);
+                ids, command.externalId(), command.owner(), null, stored, null, Instant.EPOCH, null, Instant.EPOCH);
         grants.put(command.externalId(), grant);
         return new GrantOutcome.Granted(grant, false);
     }

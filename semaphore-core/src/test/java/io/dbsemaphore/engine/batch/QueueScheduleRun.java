@@ -128,7 +128,7 @@ final class QueueScheduleRun {
         boolean shared = choice.nextInt(12) == 0;
         String id = shared ? "shared-" + choice.nextInt(3) : "id-" + participants.nextNumber();
         LongSupplier keeper = choice.nextInt(4) == 0 ? () -> 1 : null;
-        AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", keeper);
+        AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", null, keeper);
         boolean waits = choice.nextInt(4) > 0;
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
         QueueClock clock = new QueueClock(() -> now, bound -> 0);

@@ -102,7 +102,7 @@ class WaitQueueTests {
 
     private static Acquire acquire(long ticket) {
         Map<String, Integer> permits = ticket % 3 == 0 ? Map.of("backup", 1, "network", 1) : Map.of("backup", 1);
-        AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null);
+        AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null, null);
         Acquire acquire = WorkQueueFixture.acquire(command, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         acquire.setTicket(ticket);
         return acquire;

@@ -175,7 +175,7 @@ class WaitQueuesTests {
 
     @Test
     void reservesTheWholeCapacityForAnExclusiveCaller() {
-        AcquireCommand command = new AcquireCommand("id", false, true, BOTH, true, null, "test", null);
+        AcquireCommand command = new AcquireCommand("id", false, true, BOTH, true, null, "test", null, null);
         Acquire caller = refuse(caller(command), OPEN, 4, "copy");
         queues.adjustAvailable("copy", 3);
         assertThat(wake("copy")).isEmpty();

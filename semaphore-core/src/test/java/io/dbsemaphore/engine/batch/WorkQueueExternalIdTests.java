@@ -52,7 +52,7 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
         QueueClock clock = new QueueClock(now::get, bound -> 0);
         WorkQueue impatient = queue(2, 500, Duration.ofSeconds(1), clock);
         List<Acquire> acquires = Stream.of("locked", "free")
-                .map(id -> new AcquireCommand(id, true, true, BACKUP, false, null, "test", null))
+                .map(id -> new AcquireCommand(id, true, true, BACKUP, false, null, "test", null, null))
                 .map(command -> acquire(command, false, clock.in(Duration.ZERO), clock))
                 .toList();
         acquires.forEach(impatient::add);

@@ -43,7 +43,7 @@ abstract class WorkQueueFixture {
 
     static AcquireCommand command(Map<String, Integer> permits) {
         String id = UUID.randomUUID().toString();
-        return new AcquireCommand(id, false, true, permits, false, null, "test", null);
+        return new AcquireCommand(id, false, true, permits, false, null, "test", null, null);
     }
 
     /** The queue knows what a caller asks for by the command only. */

@@ -165,7 +165,8 @@ class WorkQueueTests extends WorkQueueFixture {
     @ValueSource(booleans = {false, true})
     void doesNotTellACallerThatGivesUpTheFailureOfAnother(boolean locked) {
         Acquire impatient = withoutWaitTime(BACKUP);
-        AcquireCommand ofOther = new AcquireCommand("id", locked, true, Map.of("copy", 1), false, null, "test", null);
+        AcquireCommand ofOther =
+                new AcquireCommand("id", locked, true, Map.of("copy", 1), false, null, "test", null, null);
         Acquire other = acquire(ofOther, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         List.of(impatient, other).forEach(queue::add);
         Batch batch = take();

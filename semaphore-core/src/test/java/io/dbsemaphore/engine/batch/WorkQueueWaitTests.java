@@ -82,7 +82,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     void triesANewAcquireWhoseAnswerIsUnknown() {
         addWaiter();
         refuseAll();
-        AcquireCommand command = new AcquireCommand("id", true, true, BACKUP, false, null, "test", null);
+        AcquireCommand command = new AcquireCommand("id", true, true, BACKUP, false, null, "test", null, null);
 
         assertTried("no caller waits for it", command(Map.of("copy", 1)), true, Duration.ofMinutes(1));
         assertTried("more than the capacity", command(Map.of("backup", 2)), true, Duration.ofMinutes(1));
@@ -143,7 +143,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     /** The batch has not renewed the lease: when it began, no acquire that is kept alive was ready. */
     @Test
     void isNotOvertakenWhereABatchLeavesItOut() {
-        AcquireCommand keptAlive = new AcquireCommand("id", false, true, BACKUP, false, null, "test", () -> 7);
+        AcquireCommand keptAlive = new AcquireCommand("id", false, true, BACKUP, false, null, "test", null, () -> 7);
         Acquire first = acquire(keptAlive, true, Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
         Acquire later = withoutWaitTime(BACKUP);
         Acquire elsewhere = withoutWaitTime(Map.of("copy", 1));
@@ -380,7 +380,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         Instant now = Instant.now();
         StoredPermit permit = new StoredPermit(requestId, 1, "backup", 1, 7);
         return new Release(
-                new StoredGrant(requestId, "id", "test", List.of(permit), null, now, null, now),
+                new StoredGrant(requestId, "id", "test", null, List.of(permit), null, now, null, now),
                 () -> false,
                 QueueClock.SYSTEM);
     }

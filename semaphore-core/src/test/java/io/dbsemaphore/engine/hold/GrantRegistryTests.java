@@ -93,6 +93,7 @@ class GrantRegistryTests {
                 id,
                 "request-" + id,
                 "owner",
+                null,
                 List.of(new StoredPermit(id, 1, "semaphore", 1, id)),
                 ttl,
                 now,

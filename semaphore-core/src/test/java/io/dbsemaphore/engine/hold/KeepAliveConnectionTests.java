@@ -92,7 +92,8 @@ class KeepAliveConnectionTests {
     private static GrantHandle grant(long requestId) {
         Instant now = Instant.now();
         Duration ttl = Duration.ofHours(1);
-        StoredGrant stored = new StoredGrant(requestId, "watched", "owner", List.of(), ttl, now, now.plus(ttl), now);
+        StoredGrant stored =
+                new StoredGrant(requestId, "watched", "owner", null, List.of(), ttl, now, now.plus(ttl), now);
         return new GrantHandle(new HeldGrant(stored, System.nanoTime()), false, null);
     }
 

@@ -205,6 +205,7 @@ class QuotaTests {
                         requests,
                         "request-" + requests,
                         "owner",
+                        null,
                         List.of(new StoredPermit(requests, 1, "s", 1, requests)),
                         Duration.ofHours(1),
                         instant,

@@ -83,7 +83,7 @@ public class SemaphoresEndpoint {
      * since many servers and firewalls refuse paths with an encoded slash or percent sign.
      *
      * @param name the name of a semaphore, or null to list them
-     * @param containing a part of the semaphores' names, or with a name, of the holders' owner or external id
+     * @param containing a part of the semaphores' names, or with a name, of the holders' owner, label or external id
      * @param after the name of the last semaphore of the previous page, or with a name, the fencing token of the last holder
      * @param limit the maximum number of semaphores, by default 1,000, or of holders, by default 100
      * @return the view, or 400 or 404
@@ -102,7 +102,7 @@ public class SemaphoresEndpoint {
      *
      * @param path the name of a semaphore, split at its slashes, optionally followed by {@code requests}; or {@code instances}
      * @param name the name of the semaphore, if it is not in the path
-     * @param containing a part of the owner or external id of the holders
+     * @param containing a part of the owner, label or external id of the holders
      * @param after the fencing token of the last holder of the previous page
      * @param until the end of the period, by default now
      * @param period the length of the period, by default an hour

@@ -71,6 +71,7 @@ record UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl, 
         return new AcquireResult.Granted(new Grant(
                 request.externalId().orElseGet(() -> UUID.randomUUID().toString()),
                 request.owner().orElse(owner),
+                request.label(),
                 Collections.unmodifiableSortedMap(new TreeMap<>(request.permits())),
                 now,
                 new AtomicReference<>(
@@ -113,6 +114,7 @@ record UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl, 
     private record Grant(
             String externalId,
             String owner,
+            Optional<String> label,
             SortedMap<String, Integer> permits,
             Instant acquiredAt,
             AtomicReference<@Nullable Instant> expiry,

@@ -90,7 +90,8 @@ class DocumentedJsonTests {
                 "waiting", List.of(new WaitingInstance(ID, "a", NOW, 1)),
                 "instances", List.of(new InstanceStatus(ID, "a", NOW, NOW, true, Optional.of(NOW), 1)),
                 "requests",
-                        List.of(new SemaphoreAdmin.PermitUse("id", "a", 1, 1, NOW, Optional.of(NOW), Optional.of(NOW))),
+                        List.of(new SemaphoreAdmin.PermitUse(
+                                "id", "a", Optional.of("b"), 1, 1, NOW, Optional.of(NOW), Optional.of(NOW))),
                 "capacityHistory",
                         List.of(
                                 new CapacityChange("backup", 1, 2, "ada", "noon", NOW, Optional.empty()),
@@ -110,6 +111,6 @@ class DocumentedJsonTests {
     }
 
     private static PermitHolder holder(Optional<HolderInstance> instance) {
-        return new PermitHolder("id", "a", 1, 1, NOW, Optional.of(NOW), instance);
+        return new PermitHolder("id", "a", Optional.of("b"), 1, 1, NOW, Optional.of(NOW), instance);
     }
 }

@@ -104,13 +104,17 @@ class SemaphoresEndpointIntegrationTests {
 
     @Test
     void showsOneWithItsHolders() {
-        AcquireRequest request = AcquireRequest.of("orders").withOwner("job-7").withTtl(Duration.ofMinutes(10));
+        AcquireRequest request = AcquireRequest.of("orders")
+                .withOwner("job-7")
+                .withLabel("Orders.ship")
+                .withTtl(Duration.ofMinutes(10));
         try (PermitGrant grant = readOnly.semaphores().acquire(request)) {
             Answer answer = get(readOnly, "/orders");
 
             assertThat(answer.status()).isEqualTo(200);
             answer.json().extractingPath("$.semaphore.available").isEqualTo(0);
             answer.json().extractingPath("$.holders[0].owner").isEqualTo("job-7");
+            answer.json().extractingPath("$.holders[0].label").isEqualTo("Orders.ship");
             answer.json().extractingPath("$.holders[0].externalId").isEqualTo(grant.externalId());
             answer.json().extractingPath("$.holders[0].expiresAt").isNotNull();
         }

@@ -123,12 +123,14 @@ class DisabledSemaphoresTests {
         PermitGrant grant = template.acquireAsync(AcquireRequest.of("b", "a")
                         .withExternalId("id")
                         .withOwner("me")
+                        .withLabel("report")
                         .withTtl(Duration.ofMinutes(1)))
                 .get();
 
         assertThat(grant.isHeld()).isTrue();
         assertThat(grant.externalId()).isEqualTo("id");
         assertThat(grant.owner()).isEqualTo("me");
+        assertThat(grant.label()).contains("report");
         assertThat(grant.permits().keySet()).containsExactly("a", "b");
         assertThat(grant.fencingToken("a")).isZero();
         assertThat(grant.expiresAt()).contains(grant.acquiredAt().plusSeconds(60));
