@@ -6,6 +6,7 @@ import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.spi.CapacityProvider;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -126,6 +127,28 @@ public interface SemaphoreAdmin {
      * @throws IllegalArgumentException if an argument is invalid
      */
     List<SemaphoreStatus> list(String containing, String afterName, int limit);
+
+    /**
+     * Returns since when callers wait for permits, and since when permits are held, of the semaphores that {@link #list(String, String,
+     * int)} returns for the same arguments. Those of which neither is the case, and that are not paused, are left out.
+     *
+     * @param containing a part of the names, as in {@link #list(String, String, int)}
+     * @param afterName the name of the last semaphore of the previous page, as in {@link #list(String, String, int)}
+     * @param limit the maximum number of semaphores that are considered, 1 to {@value #MAX_LIMIT}
+     * @return the times, ordered by name
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<SemaphoreStatus.Since> since(String containing, String afterName, int limit);
+
+    /**
+     * Counts the acquires of all semaphores that were granted within the last time, without those to which a permit was handed over in
+     * memory. Counts the latest {@value #MAX_LIMIT} at most.
+     *
+     * @param last how long ago the first of them was granted at most; from 0 to a day
+     * @return how many, {@value #MAX_LIMIT} if there are more
+     * @throws IllegalArgumentException if the time is negative or longer than a day
+     */
+    int granted(Duration last);
 
     /**
      * Returns the holders of permits of a semaphore, ordered by fencing token.

@@ -1,6 +1,7 @@
 package io.dbsemaphore.admin;
 
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * The current state of a semaphore.
@@ -37,4 +38,19 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      * @param callers how many callers wait; updated about three times a second
      */
     public record WaitingInstance(long instance, String name, Instant since, int callers) {}
+
+    /**
+     * Since when callers wait for permits of a semaphore, and since when permits are held, by the database's clock.
+     *
+     * @param name the name
+     * @param waitingSince when the first of the callers that wait in all instances arrived, or was first refused if its arrival is not
+     *     known; empty if nobody waits
+     * @param heldSince when the oldest holder acquired its permits; empty if no permit is held
+     * @param pausedCapacity the capacity before the pause; empty if the semaphore is not paused, was created so, or its audit was deleted
+     */
+    public record Since(
+            String name,
+            Optional<Instant> waitingSince,
+            Optional<Instant> heldSince,
+            Optional<Integer> pausedCapacity) {}
 }

@@ -8,11 +8,13 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.SemaphoreListener;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -111,6 +113,28 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
                 .limit(limit)
                 .toList();
+    }
+
+    @Override
+    public List<Since> since(String containing, String afterName, int limit) {
+        checkSearch("containing", containing);
+        checkSearch("afterName", afterName);
+        checkLimit(limit);
+        return run(database -> database.admin().since(containing, afterName, limit + 1)).stream()
+                .filter(since -> !since.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
+                .limit(limit)
+                .filter(since -> since.waitingSince().isPresent()
+                        || since.heldSince().isPresent()
+                        || since.pausedCapacity().isPresent())
+                .toList();
+    }
+
+    @Override
+    public int granted(Duration last) {
+        if (last.isNegative() || last.compareTo(Duration.ofDays(1)) > 0) {
+            throw new IllegalArgumentException("The time must be between 0 and a day: " + last);
+        }
+        return run(database -> database.admin().granted(last, MAX_LIMIT));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PatternCapacity;
@@ -16,6 +17,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Arrays;
@@ -282,6 +284,16 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     /** A page of the status of the semaphores whose name contains a text, by name. */
     public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
         return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
+    }
+
+    /** Since when callers wait and permits are held, of the same semaphores. */
+    public List<Since> since(String containing, String afterName, int limit) {
+        return transaction.execute(() -> tables.semaphores().findSince(containing, afterName, limit));
+    }
+
+    /** How many requests of all semaphores were granted within the last time, at most so many. */
+    public int granted(Duration last, int limit) {
+        return transaction.execute(() -> tables.requests().countGranted(last, limit));
     }
 
     /** A page of the holders whose owner, label or external id contains a text, by token. */

@@ -3,6 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.persistence.unit.Sql;
+import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -73,6 +74,14 @@ record PermitRequestTable(Sql sql, Database database) {
             select p.semaphore_id, min(r.expires_at), min(i.heartbeat_at), min(i.expires_at)
             from permit p join permit_request r on r.id = p.permit_request_id left join semaphore_instance i on i.id = r.instance
             where p.semaphore_id in (?) and p.state = 'ACQUIRED' group by p.semaphore_id""";
+
+    /** Reads the end of the primary key, which ascends with time. */
+    private static final String COUNT_GRANTED = """
+            select count(*) from (select r.created_at from permit_request r where r.id > ? order by r.id desc limit ?) latest
+            where latest.created_at >= ?""";
+
+    /** How far the clock of a JVM, by which it makes ids, may be behind the database's. */
+    private static final Duration CLOCK_SKEW = Duration.ofMinutes(5);
 
     /** Releases a request that was neither repeated nor renewed since it was granted, or that this instance keeps alive. */
     private static final String RELEASE_UNREPEATED = RELEASE + " and (renewed_at = created_at or instance = ?)";
@@ -184,6 +193,18 @@ record PermitRequestTable(Sql sql, Database database) {
     /** The requests that expired first, of any semaphore; read without a lock. */
     List<Long> findOldestExpired(int limit) {
         return sql.read(FIND_OLDEST_EXPIRED, Sql.ID, limit);
+    }
+
+    /** How many requests were granted within the last time, from the latest back, at most so many. */
+    int countGranted(Duration last, int limit) {
+        LocalDateTime now = now();
+        return sql.read(
+                        COUNT_GRANTED,
+                        (row, number) -> row.getInt(1),
+                        TimeOrderedIds.upperBound(now, last.plus(CLOCK_SKEW)),
+                        limit,
+                        now.minus(last))
+                .get(0);
     }
 
     /**

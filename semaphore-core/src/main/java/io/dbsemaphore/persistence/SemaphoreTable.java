@@ -1,11 +1,14 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PatternCapacity;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashSet;
@@ -21,6 +24,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table of semaphores: the SQL of grants, of waiting callers, and of the start of an application. All methods except {@link #forget}
@@ -67,6 +71,19 @@ final class SemaphoreTable {
 
     private static final String STATUSES_OF_PAGE =
             STATUSES.formatted(PAGE) + "group by s.id, s.name, s.capacity order by s.name";
+
+    /** Three look-ups in an index for each semaphore: the tokens of a semaphore grow with time. */
+    private static final String SINCE_OF_PAGE = """
+            select s.name,
+                (select min(w.since) from semaphore_waiter w
+                 where w.semaphore_id = s.id and w.waiting > 0 and w.expires_at > utc_now()),
+                (select r.created_at from permit p join permit_request r on r.id = p.permit_request_id
+                 where p.semaphore_id = s.id and p.state = 'ACQUIRED' order by p.token limit 1),
+                case when s.capacity = 0 then
+                    (select c.from_capacity from capacity_change c
+                     where c.semaphore_name = s.name and c.to_capacity = 0 and c.from_capacity > 0
+                     order by c.changed_at desc, c.id desc limit 1) end
+            from %s s order by s.name""".formatted(PAGE);
 
     private static final String FIND =
             "select s.id, s.name, s.capacity, s.fence, s.waiters_until, all_rows() from semaphore s where s.id in (?)";
@@ -275,9 +292,31 @@ final class SemaphoreTable {
 
     /** A page of the status of the semaphores whose name contains a text, by name. */
     List<SemaphoreStatus> findStatuses(String containing, String afterName, int limit) {
+        return readPage(STATUSES_OF_PAGE, SemaphoreTable::status, containing, afterName, limit);
+    }
+
+    /** Since when callers wait and permits are held, of the same semaphores. */
+    List<Since> findSince(String containing, String afterName, int limit) {
+        return readPage(SINCE_OF_PAGE, SemaphoreTable::since, containing, afterName, limit);
+    }
+
+    private <T> List<T> readPage(
+            String statement, RowMapper<T> row, String containing, String afterName, int limit) {
         String like = "%" + escaped(containing) + "%";
-        return sql.read(
-                STATUSES_OF_PAGE, SemaphoreTable::status, afterName, like, like.toLowerCase(Locale.ROOT), limit);
+        return sql.read(statement, row, afterName, like, like.toLowerCase(Locale.ROOT), limit);
+    }
+
+    private static Since since(ResultSet row, int number) throws SQLException {
+        int paused = row.getInt(4);
+        return new Since(
+                row.getString(1),
+                instant(row.getObject(2, LocalDateTime.class)),
+                instant(row.getObject(3, LocalDateTime.class)),
+                paused == 0 ? Optional.empty() : Optional.of(paused));
+    }
+
+    private static Optional<Instant> instant(@Nullable LocalDateTime time) {
+        return Optional.ofNullable(time).map(StoredGrant::instant);
     }
 
     /** Escapes a text for a pattern of {@code like ? escape '!'}. */

@@ -99,17 +99,20 @@ class ReportCostIntegrationTests {
     }
 
     private Map<String, Duration> views(SemaphoreAdmin admin, Instant now) {
-        return Map.of(
-                "overview", timed(admin::list),
-                "semaphore", timed(() -> admin.find(name)),
-                "holders", timed(() -> admin.holders(name, "", 0, 100)),
-                "search", timed(() -> admin.holders(name, "owner-7", 0, 100)),
-                "instances", timed(admin::instances),
-                "last hour", timed(() -> admin.requests(name, now.minusSeconds(3600), now, 500)),
-                "an hour three days ago",
+        return Map.ofEntries(
+                Map.entry("overview", timed(admin::list)),
+                Map.entry("since", timed(() -> admin.since("", "", 1000))),
+                Map.entry("granted", timed(() -> admin.granted(Duration.ofMinutes(1)))),
+                Map.entry("semaphore", timed(() -> admin.find(name))),
+                Map.entry("holders", timed(() -> admin.holders(name, "", 0, 100))),
+                Map.entry("search", timed(() -> admin.holders(name, "owner-7", 0, 100))),
+                Map.entry("instances", timed(admin::instances)),
+                Map.entry("last hour", timed(() -> admin.requests(name, now.minusSeconds(3600), now, 500))),
+                Map.entry(
+                        "an hour three days ago",
                         timed(() -> admin.requests(
-                                name, now.minus(Duration.ofHours(73)), now.minus(Duration.ofHours(72)), 500)),
-                "a week", timed(() -> admin.requests(name, now.minus(Duration.ofDays(7)), now, 500)));
+                                name, now.minus(Duration.ofHours(73)), now.minus(Duration.ofHours(72)), 500))),
+                Map.entry("a week", timed(() -> admin.requests(name, now.minus(Duration.ofDays(7)), now, 500))));
     }
 
     private static Duration timed(Runnable view) {

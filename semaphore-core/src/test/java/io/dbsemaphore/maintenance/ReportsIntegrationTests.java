@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -13,6 +14,7 @@ import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -22,6 +24,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -241,6 +244,68 @@ class ReportsIntegrationTests {
     }
 
     @Test
+    void tellsSinceWhenPermitsAreHeldAndCallersWait() {
+        String prefix = instances.semaphore(1) + "-";
+        List.of("full", "idle", "paused", "paused-at-first").forEach(name -> operator.admin().create(prefix + name, 2));
+        operator.admin().setCapacity(prefix + "paused", 7, "ada", "more disks");
+        operator.admin().setCapacity(prefix + "paused", 0, "ada", "closing");
+        operator.admin().setCapacity(prefix + "paused-at-first", 0, "ada", "closing");
+        instances.jdbc().update("delete from capacity_change where semaphore_name = ?", prefix + "paused-at-first");
+        acquire(prefix + "full", "first");
+        PermitGrant second = acquire(prefix + "full", "second");
+        PermitHolder oldest = operator.admin().holders(prefix + "full").get(0);
+        CompletableFuture<PermitGrant> waiting = holder.semaphores()
+                .acquireAsync(AcquireRequest.of(prefix + "full").withWaitTime(AN_HOUR));
+        await().atMost(Instances.SOON)
+                .until(() -> !operator.admin().waiting(prefix + "full").isEmpty());
+
+        List<Since> since = operator.admin().since(prefix, "", 4);
+
+        Instant waitingSince = operator.admin().waiting(prefix + "full").get(0).since();
+        assertThat(since)
+                .containsExactly(
+                        new Since(
+                                prefix + "full",
+                                Optional.of(waitingSince),
+                                Optional.of(oldest.acquiredAt()),
+                                Optional.empty()),
+                        new Since(prefix + "paused", Optional.empty(), Optional.empty(), Optional.of(7)));
+        assertThat(operator.admin().since(prefix, prefix + "idle", 4))
+                .extracting(Since::name)
+                .containsExactly(prefix + "paused");
+        assertThat(operator.admin().since(prefix + "full", "", 4)).hasSize(1);
+        second.release();
+        waiting.join().release();
+        await().atMost(Instances.SOON)
+                .untilAsserted(() -> assertThat(operator.admin().since(prefix, "", 1))
+                        .containsExactly(new Since(
+                                prefix + "full",
+                                Optional.empty(),
+                                Optional.of(oldest.acquiredAt()),
+                                Optional.empty())));
+    }
+
+    @Test
+    void countsWhatWasGrantedLately() {
+        String name = instances.semaphore(9);
+        int before = operator.admin().granted(AN_HOUR);
+
+        acquire(name, "held");
+        acquire(name, "released").release();
+        PermitGrant earlier = acquire(name, "earlier");
+        instances
+                .jdbc()
+                .update(
+                        "update permit_request set created_at = ? where external_id = ?",
+                        Instances.ago(AN_HOUR.plusMinutes(1)),
+                        earlier.externalId());
+
+        assertThat(operator.admin().granted(AN_HOUR)).isEqualTo(before + 2);
+        assertThat(operator.admin().granted(AN_HOUR.plusMinutes(2))).isEqualTo(before + 3);
+        assertThat(operator.admin().granted(Duration.ZERO)).isZero();
+    }
+
+    @Test
     void showsTheLatestOfTheHistory() {
         String name = instances.semaphore(1);
         operator.admin().setCapacity(name, 2, "ada", "one");
@@ -264,6 +329,10 @@ class ReportsIntegrationTests {
                 .withMessage("The limit must be between 1 and 10000: 0");
         assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().holders("any", "", 0, 10_001));
         assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().list("", "", 10_001));
+        assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().since("", "", 0));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operator.admin().granted(Duration.ofHours(25)))
+                .withMessage("The time must be between 0 and a day: PT25H");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> operator.admin().list("", "a\n", 1))
                 .withMessageStartingWith("afterName must have no control characters");

@@ -9,7 +9,9 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -125,6 +127,16 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
 
     @Override
     public List<PermitUse> requests(String name, Instant from, Instant to, int limit) {
+        throw unsupported();
+    }
+
+    @Override
+    public List<Since> since(String containing, String afterName, int limit) {
+        throw unsupported();
+    }
+
+    @Override
+    public int granted(Duration last) {
         throw unsupported();
     }
 

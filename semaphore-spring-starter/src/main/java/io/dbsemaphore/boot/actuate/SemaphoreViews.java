@@ -3,7 +3,9 @@ package io.dbsemaphore.boot.actuate;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
@@ -13,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.util.ObjectUtils;
@@ -26,6 +29,10 @@ import org.springframework.web.server.ResponseStatusException;
 record SemaphoreViews(SemaphoreAdmin admin) {
 
     private static final int HISTORY = 100;
+
+    /** The time whose grants are counted. */
+    private static final Duration RATE = Duration.ofMinutes(1);
+
     private static final Duration MAX_PERIOD = Duration.ofDays(366);
 
     /** No request is older. */
@@ -34,15 +41,30 @@ record SemaphoreViews(SemaphoreAdmin admin) {
     /** A year before the last instant of MySQL, since drivers convert to other time zones and round. */
     private static final Instant LAST = Instant.parse("9999-01-01T00:00:00Z");
 
-    /** The semaphores behind a name, with the time of the database, and whether there are more. */
+    /** The semaphores behind a name, with the time of the database, whether there are more, and how many acquires were granted of all. */
     Map<String, Object> semaphores(String containing, String after, int limit) {
         Instant now = admin.now();
         List<SemaphoreStatus> page = admin.list(containing, after, limit);
+        Map<String, Since> since =
+                admin.since(containing, after, limit).stream().collect(Collectors.toMap(Since::name, each -> each));
         boolean truncated = page.size() == limit
                 && !admin.list(containing, page.get(limit - 1).name(), 1).isEmpty();
-        Map<String, Object> view = asOf(now, Map.of("semaphores", objects(page)));
+        Map<String, Object> view = asOf(
+                now,
+                Map.of(
+                        "semaphores",
+                        page.stream().map(status -> with(since.get(status.name()), status)).toList()));
         view.put("truncated", truncated);
+        view.put("granted", admin.granted(RATE));
         return view;
+    }
+
+    private static Map<String, Object> with(@Nullable Since since, SemaphoreStatus status) {
+        Map<String, Object> shown = object(status);
+        if (since != null) {
+            shown.putAll(object(since));
+        }
+        return shown;
     }
 
     static ResponseStatusException noSemaphore(String name) {
@@ -89,10 +111,57 @@ record SemaphoreViews(SemaphoreAdmin admin) {
     }
 
     /** The requests that held permits of a semaphore in a period, with the time of the database. By default the period ends now. */
-    Map<String, Object> requests(String name, @Nullable Instant until, Duration period, int limit) {
-        if (period.isNegative() || period.compareTo(MAX_PERIOD) > 0) {
+    Map<String, Object> requests(String name, @Nullable Instant until, Duration length, int limit) {
+        Period period = period(until, length);
+        Map<String, Object> view = period.view();
+        view.put("requests", objects(admin.requests(name, period.from(), period.to(), limit)));
+        return view;
+    }
+
+    /** How many permits of a semaphore were held in such a period. */
+    Map<String, Object> history(String name, @Nullable Instant until, Duration length) {
+        SemaphoreStatus status = admin.find(name).orElseThrow(() -> noSemaphore(name));
+        Period period = period(until, length);
+        List<PermitUse> uses = admin.requests(name, period.from(), period.to(), SemaphoreAdmin.MAX_LIMIT);
+        HeldCurve curve = new HeldCurve(
+                uses,
+                uses.size() < SemaphoreAdmin.MAX_LIMIT,
+                HeldCurve.capacities(admin.capacityHistory(name, HISTORY), status.capacity()),
+                period.from(),
+                period.to());
+        Map<String, Object> view = period.view();
+        view.put("since", curve.since());
+        curve.fullSince().ifPresent(since -> view.put("fullSince", since));
+        Instant lately = period.to().minus(RATE);
+        view.put(
+                "granted",
+                uses.stream().filter(use -> use.acquiredAt().isAfter(lately)).count());
+        view.put("steps", curve.steps().stream().map(SemaphoreViews::step).toList());
+        return view;
+    }
+
+    private static Map<String, Object> step(HeldCurve.Step step) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("at", step.at());
+        shown.put("held", step.held());
+        shown.put("capacity", step.capacity());
+        return shown;
+    }
+
+    /** A period by the database's clock, and what that says now. */
+    private record Period(Instant now, Instant from, Instant to) {
+
+        Map<String, Object> view() {
+            Map<String, Object> view = asOf(now, Map.of("from", from));
+            view.put("to", to);
+            return view;
+        }
+    }
+
+    private Period period(@Nullable Instant until, Duration length) {
+        if (length.isNegative() || length.compareTo(MAX_PERIOD) > 0) {
             throw new IllegalArgumentException(
-                    "The parameter 'period' must be between 0 and %d days: %s".formatted(MAX_PERIOD.toDays(), period));
+                    "The parameter 'period' must be between 0 and %d days: %s".formatted(MAX_PERIOD.toDays(), length));
         }
         if (until != null && (until.isBefore(FIRST) || until.isAfter(LAST))) {
             throw new IllegalArgumentException(
@@ -100,11 +169,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         }
         Instant now = admin.now();
         Instant to = until == null ? now : until;
-        Instant from = to.minus(period);
-        Map<String, Object> view = asOf(now, Map.of("from", from));
-        view.put("to", to);
-        view.put("requests", objects(admin.requests(name, from, to, limit)));
-        return view;
+        return new Period(now, to.minus(length), to);
     }
 
     private static Map<String, Object> asOf(Instant now, Map<String, Object> shown) {

@@ -98,9 +98,11 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Shows a semaphore with its holders and its audit, the requests that held its permits in a period, or the instances.
+     * Shows a semaphore with its holders and its audit, the requests that held its permits in a period, how many were held in a period,
+     * or the instances.
      *
-     * @param path the name of a semaphore, split at its slashes, optionally followed by {@code requests}; or {@code instances}
+     * @param path the name of a semaphore, split at its slashes, optionally followed by {@code requests} or {@code history}; or
+     *     {@code instances}
      * @param name the name of the semaphore, if it is not in the path
      * @param containing a part of the owner, label or external id of the holders
      * @param after the fencing token of the last holder of the previous page
@@ -118,10 +120,12 @@ public class SemaphoresEndpoint {
             @Nullable String until,
             @Nullable String period,
             @Nullable String limit) {
-        boolean ofRequests = path.length > (name == null ? 1 : 0) && path[path.length - 1].equals("requests");
-        String inPath = name(path, ofRequests ? path.length - 1 : path.length);
+        String last = path.length > (name == null ? 1 : 0) ? path[path.length - 1] : "";
+        boolean ofPeriod = last.equals("requests") || last.equals("history");
+        String inPath = name(path, ofPeriod ? path.length - 1 : path.length);
+        String semaphore = requireNonNullElse(name, inPath);
         return answer(() -> {
-            if (name == null && !ofRequests && inPath.equals("instances")) {
+            if (name == null && !ofPeriod && inPath.equals("instances")) {
                 return views.instances();
             }
             if (name != null && !inPath.isEmpty()) {
@@ -129,19 +133,20 @@ public class SemaphoresEndpoint {
                         "The path names the semaphore '%s', and the parameter 'name' another: '%s'. Leave out one of them"
                                 .formatted(inPath, name));
             }
-            return ofRequests
-                    ? views.requests(
-                            requireNonNullElse(name, inPath),
-                            until == null
-                                    ? null
-                                    : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", Instant.EPOCH),
-                            parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
-                            limit(limit, 500))
-                    : views.semaphore(
-                            requireNonNullElse(name, inPath),
-                            requireNonNullElse(containing, ""),
-                            parsed("after", after, Long::valueOf, "0", 0L),
-                            limit(limit, 100));
+            if (!ofPeriod) {
+                return views.semaphore(
+                        semaphore,
+                        requireNonNullElse(containing, ""),
+                        parsed("after", after, Long::valueOf, "0", 0L),
+                        limit(limit, 100));
+            }
+            Instant end = until == null
+                    ? null
+                    : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", Instant.EPOCH);
+            Duration length = parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1));
+            return last.equals("requests")
+                    ? views.requests(semaphore, end, length, limit(limit, 500))
+                    : views.history(semaphore, end, length);
         });
     }
 

@@ -8,7 +8,9 @@ import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -25,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.Access;
 
-/** The tables of docs/operators-page.md list each field of each view with its type, in its order, and nothing else. */
+/** docs/operators-page.md lists each field of each view with its type, in its order, and nothing else. */
 class DocumentedJsonTests {
 
     private static final Path DOCUMENT = Path.of(System.getProperty("basedir", ""))
@@ -37,13 +39,13 @@ class DocumentedJsonTests {
     private static final long ID = Long.MAX_VALUE;
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "/backup", "/backup/requests", "/instances"})
+    @ValueSource(strings = {"", "/backup", "/backup/requests", "/backup/history", "/instances"})
     void listsTheFields(String path) throws IOException {
         String section = Files.readString(DOCUMENT)
                 .split(Pattern.quote("\n### `/actuator/semaphores" + path.replace("backup", "{name}") + "`\n"), -1)[1]
                 .split("\n### ", -1)[0];
 
-        List<String> documented = Pattern.compile("^\\| `([^`]+)` \\| (\\w+) \\|", Pattern.MULTILINE)
+        List<String> documented = Pattern.compile("^([\\w.\\[\\]]+) +(instant|string|number|boolean)\\b", Pattern.MULTILINE)
                 .matcher(section)
                 .results()
                 .map(row -> row.group(1) + " " + row.group(2))
@@ -78,21 +80,27 @@ class DocumentedJsonTests {
     /** Answers each report with records that have all there can be, the holder of a permit once with and once without an instance. */
     private static SemaphoreAdmin everything() {
         SemaphoreStatus status = new SemaphoreStatus("backup", 3, 2, 1, 2, 1);
-        Map<String, Object> answers = Map.of(
-                "now", NOW,
-                "list", List.of(status),
-                "find", Optional.of(status),
-                "holders",
+        Map<String, Object> answers = Map.ofEntries(
+                Map.entry("now", NOW),
+                Map.entry("list", List.of(status)),
+                Map.entry("since", List.of(new Since("backup", Optional.of(NOW), Optional.of(NOW), Optional.of(3)))),
+                Map.entry("granted", 1),
+                Map.entry("find", Optional.of(status)),
+                Map.entry(
+                        "holders",
                         List.of(
                                 holder(Optional.of(new HolderInstance(
                                         ID, Optional.of("a"), Optional.of(NOW), true, Optional.of(NOW)))),
-                                holder(Optional.empty())),
-                "waiting", List.of(new WaitingInstance(ID, "a", NOW, 1)),
-                "instances", List.of(new InstanceStatus(ID, "a", NOW, NOW, true, Optional.of(NOW), 1)),
-                "requests",
-                        List.of(new SemaphoreAdmin.PermitUse(
-                                "id", "a", Optional.of("b"), 1, 1, NOW, Optional.of(NOW), Optional.of(NOW))),
-                "capacityHistory",
+                                holder(Optional.empty()))),
+                Map.entry("waiting", List.of(new WaitingInstance(ID, "a", NOW, 1))),
+                Map.entry("instances", List.of(new InstanceStatus(ID, "a", NOW, NOW, true, Optional.of(NOW), 1))),
+                Map.entry(
+                        "requests",
+                        List.of(
+                                new PermitUse("id", "a", Optional.of("b"), 1, 1, NOW, Optional.of(NOW), Optional.of(NOW)),
+                                new PermitUse("id", "a", Optional.of("b"), 3, 1, NOW, Optional.empty(), Optional.of(NOW)))),
+                Map.entry(
+                        "capacityHistory",
                         List.of(
                                 new CapacityChange("backup", 1, 2, "ada", "noon", NOW, Optional.empty()),
                                 new CapacityChange(
@@ -102,8 +110,8 @@ class DocumentedJsonTests {
                                         "ada",
                                         "stuck",
                                         NOW,
-                                        Optional.of(new ForcedRelease("id", "a", 1)))),
-                "reclaims", List.of(new SemaphoreAdmin.Reclaim("backup", "id", "a", 1, "gone", NOW)));
+                                        Optional.of(new ForcedRelease("id", "a", 1))))),
+                Map.entry("reclaims", List.of(new SemaphoreAdmin.Reclaim("backup", "id", "a", 1, "gone", NOW))));
         return (SemaphoreAdmin) Proxy.newProxyInstance(
                 SemaphoreAdmin.class.getClassLoader(),
                 new Class<?>[] {SemaphoreAdmin.class},

@@ -87,6 +87,40 @@ class SemaphoresEndpointIntegrationTests {
     }
 
     @Test
+    void tellsSinceWhenASemaphoreIsHeldOrWhatItsCapacityWasBeforeAPause() {
+        readOnly.admin().create("since-held", 2);
+        readOnly.admin().create("since-paused", 7);
+        readOnly.admin().setCapacity("since-paused", 0, "ada", "closing");
+        try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("since-held"))) {
+            Answer answer = get(readOnly, "?containing=since-");
+
+            answer.json()
+                    .extractingPath("$.semaphores[0].heldSince")
+                    .isEqualTo(readOnly.admin().holders("since-held").get(0).acquiredAt().toString());
+            answer.json().doesNotHavePath("$.semaphores[1].heldSince");
+            answer.json().doesNotHavePath("$.semaphores[0].pausedCapacity");
+            answer.json().extractingPath("$.semaphores[1].pausedCapacity").isEqualTo(7);
+            answer.json().extractingPath("$.granted").asNumber().isNotEqualTo(0);
+        }
+    }
+
+    @Test
+    void showsWhatWasHeldInAPeriod() {
+        readOnly.admin().create("history-of-it", 1);
+        readOnly.semaphores().acquire(AcquireRequest.of("history-of-it")).release();
+        try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("history-of-it"))) {
+            Answer answer = get(readOnly, "/history-of-it/history?period=5m");
+
+            answer.json().extractingPath("$.granted").isEqualTo(2);
+            answer.json().extractingPath("$.steps[0].held").isEqualTo(0);
+            answer.json().extractingPath("$.steps[-1:].held").isEqualTo(List.of(1));
+            answer.json().hasPath("$.fullSince");
+            grant.release();
+            get(readOnly, "/history-of-it/history?period=5m").json().doesNotHavePath("$.fullSince");
+        }
+    }
+
+    @Test
     void listsAThousandSemaphoresUnlessItIsAskedForMore() {
         try (TestDatabase.Schema many = TestDatabase.create();
                 OrdersHost host = OrdersHost.web(many, EXPOSED)) {

@@ -122,8 +122,10 @@ class NegotiationIntegrationTests {
             "/instances",
             "/orders?limit=10",
             "/orders/requests?period=5m",
+            "/orders/history?period=5m",
             "?name=orders&limit=10",
-            "/requests?name=orders&period=5m"
+            "/requests?name=orders&period=5m",
+            "/history?name=orders&period=5m"
         }) {
             Http.Answer answer = Http.get(host.port(), path, "application/json");
 
@@ -138,6 +140,7 @@ class NegotiationIntegrationTests {
         assertProblem(host, "/unknown", 404, "There is no semaphore named 'unknown'");
         assertProblem(host, "/orders/unknown", 404, "There is no semaphore named 'orders/unknown'");
         assertProblem(host, "/unknown/requests", 404, "There is no semaphore named 'unknown'");
+        assertProblem(host, "/unknown/history", 404, "There is no semaphore named 'unknown'");
         assertProblem(host, "?name=unknown", 404, "There is no semaphore named 'unknown'");
         assertProblem(host, "/requests?name=unknown", 404, "There is no semaphore named 'unknown'");
         assertProblem(host, "/orders?name=other", 400, "The path names the semaphore 'orders'");
@@ -146,6 +149,7 @@ class NegotiationIntegrationTests {
         assertProblem(host, "/orders?limit=0", 400, "between 1 and 10000: 0");
         assertProblem(host, "/orders?after=ten", 400, "'after' is invalid: 'ten'");
         assertProblem(host, "/orders/requests?until=noon", 400, "'until' is invalid: 'noon'");
+        assertProblem(host, "/orders/history?until=noon", 400, "'until' is invalid: 'noon'");
         assertProblem(host, "/orders/requests?period=long", 400, "'period' is invalid: 'long'");
         assertProblem(host, "/orders/requests?period=-1m", 400, "between 0 and 366 days");
     }
@@ -154,7 +158,7 @@ class NegotiationIntegrationTests {
     @MethodSource("hosts")
     void takesNamesWithColonsAndSlashesInThePath(OrdersHost host) {
         for (String name :
-                new String[] {"tenant:1", "eu.west/nightly", "a/b/c", "Größe 7", "requests", "instances/7"}) {
+                new String[] {"tenant:1", "eu.west/nightly", "a/b/c", "Größe 7", "requests", "history", "instances/7"}) {
             host.admin().create(name, 3);
             String path = "/" + UriUtils.encodePath(name, StandardCharsets.UTF_8);
 
@@ -172,7 +176,7 @@ class NegotiationIntegrationTests {
     @MethodSource("hosts")
     void takesAnyNameAsAParameter(OrdersHost host) {
         for (String name : new String[] {
-            "a/b", "100%", "..", "a;b", "a\\b", "?&=#", "/a", "a/", "a//b", "instances", "requests", "b/requests"
+            "a/b", "100%", "..", "a;b", "a\\b", "?&=#", "/a", "a/", "a//b", "instances", "requests", "b/requests", "b/history"
         }) {
             host.admin().create(name, 3);
             String query = "?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8);
@@ -184,6 +188,10 @@ class NegotiationIntegrationTests {
                             .body())
                     .as(name)
                     .contains("\"requests\":[]");
+            assertThat(Http.get(host.port(), "/history" + query, "application/json")
+                            .body())
+                    .as(name)
+                    .contains("\"held\":0,\"capacity\":3");
         }
     }
 

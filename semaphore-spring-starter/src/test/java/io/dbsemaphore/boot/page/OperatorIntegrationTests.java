@@ -68,7 +68,9 @@ class OperatorIntegrationTests {
         open("");
         browser.awaitText("#main", "backup");
         browser.find("a[href='#/semaphore/backup']").click();
-        browser.awaitText(".state", "full").awaitText("#main", "nightly-job").awaitText("#main", stuck.externalId());
+        browser.awaitText(".state", "full").awaitText("#main", "nightly-job");
+        browser.find(".who summary").click();
+        browser.awaitText("#main", stuck.externalId());
         browser.click("#main table", "Release").awaitText("dialog", "nightly-job loses 1 permit of backup");
         browser.type("#reason", "its machine is gone").click("dialog", "Release by force");
 

@@ -58,7 +58,7 @@ class PicturesIntegrationTests {
     @CsvSource({"360, 800, dark", "1280, 900, light"})
     void showsTheTimelineAsATable(int width, int height, String scheme) {
         browser.sized(width, height).coloured(scheme).open(url("#/semaphore/backup"));
-        browser.find("details summary").click();
+        browser.find("section[aria-labelledby='timeline-title'] summary").click();
         browser.awaitText("details table", "nightly-job");
         check("timeline-table", width, scheme);
     }
@@ -81,6 +81,8 @@ class PicturesIntegrationTests {
     @CsvSource({"360, 800, dark", "1280, 900, light"})
     void asksWhichHolderToReleaseByForce(int width, int height, String scheme) {
         browser.sized(width, height).coloured(scheme).open(url("#/semaphore/backup"));
+        browser.find(".who summary").click();
+        check("holder", width, scheme);
         browser.click("#main table", "Release").find("dialog");
         check("release", width, scheme);
         browser.click("dialog", "Cancel");

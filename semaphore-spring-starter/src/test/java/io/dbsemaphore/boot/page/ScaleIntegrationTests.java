@@ -118,7 +118,7 @@ class ScaleIntegrationTests {
         open("");
         double overview = scriptOfAnUpdate(Duration.ofMillis(500)); // each update does the same
         open("#/semaphore/s0000");
-        double holders = scriptOfAnUpdate(null); // the timeline is read less often than the rest
+        double holders = scriptOfAnUpdate(null); // the past is read less often than the rest
 
         assertThat(List.of(overview, holders))
                 .as("milliseconds of script for an update of the overview and of the holders")
@@ -137,7 +137,7 @@ class ScaleIntegrationTests {
         browser.type("#holder-search", "request-9876").awaitText("tbody", "owner-76");
         Awaitility.await()
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(browser.findAll("section:first-of-type tbody tr"))
+                .untilAsserted(() -> assertThat(browser.findAll("section[aria-labelledby='holders-title'] tbody tr"))
                         .hasSize(1));
     }
 
@@ -149,17 +149,17 @@ class ScaleIntegrationTests {
                 .awaitText(".pager", "101 to 200 of 1,001");
 
         open("#/semaphore/s0000");
-        browser.awaitText(".pager", "1 to 100 of 10,000").awaitText("tbody", "request-99");
-        browser.click(".pager", "Next").awaitText(".pager", "101 to 200").awaitText("tbody", "request-100");
-        browser.click(".pager", "Next").awaitText(".pager", "201 to 300").awaitText("tbody", "request-299");
-        browser.click(".pager", "Previous").awaitText(".pager", "101 to 200").awaitText("tbody", "request-199");
+        browser.awaitText(".pager", "1 to 100 of 10,000").awaitText("tbody", "owner-99");
+        browser.click(".pager", "Next").awaitText(".pager", "101 to 200").awaitText("tbody", "owner-100");
+        browser.click(".pager", "Next").awaitText(".pager", "201 to 300").awaitText("tbody", "owner-299");
+        browser.click(".pager", "Previous").awaitText(".pager", "101 to 200").awaitText("tbody", "owner-199");
     }
 
     /** A periodic update may be answered after the update of a click that came later. */
     @Test
     void doesNotShowAnAnswerThatALaterOneHasOvertaken() {
         open("#/semaphore/s0000");
-        browser.awaitText(".pager", "1 to 100 of 10,000").awaitText("tbody", "request-99");
+        browser.awaitText(".pager", "1 to 100 of 10,000").awaitText("tbody", "owner-99");
         browser.run("const fetched = window.fetch;"
                 + " window.fetch = (...all) => {"
                 + "   const response = fetched(...all);"
@@ -169,12 +169,12 @@ class ScaleIntegrationTests {
         Awaitility.await("an update")
                 .atMost(SOON)
                 .until(() -> browser.run("return window.answer !== undefined") == Boolean.TRUE);
-        browser.click(".pager", "Next").awaitText(".pager", "101 to 200").awaitText("tbody", "request-199");
+        browser.click(".pager", "Next").awaitText(".pager", "101 to 200").awaitText("tbody", "owner-199");
         browser.run("document.querySelector('#pause').click()");
 
         browser.run("window.answer(); return new Promise(done => setTimeout(done, 500))");
 
-        browser.click(".pager", "Next").awaitText(".pager", "201 to 300").awaitText("tbody", "request-299");
+        browser.click(".pager", "Next").awaitText(".pager", "201 to 300").awaitText("tbody", "owner-299");
     }
 
     private static double shownAfter() {
@@ -193,7 +193,7 @@ class ScaleIntegrationTests {
         browser.find("#freshness.live");
         browser.run(
                 "const pause = arguments[0]; window.updates = 0; const fetched = window.fetch;"
-                        + " window.fetch = (...all) => { window.updates += all[0].includes('/requests?') ? 0 : 1;"
+                        + " window.fetch = (...all) => { window.updates += all[0].includes('/semaphores?') ? 1 : 0;"
                         + " const answer = fetched(...all);"
                         + " if (pause !== null) { answer.finally(() => setTimeout("
                         + " () => document.dispatchEvent(new Event('visibilitychange')), pause)); }"

@@ -135,17 +135,18 @@ function askForRelease(semaphore, holder, now, closed, done) {
     button: "Release by force",
     danger: true,
     fields: [h("dl", {class: "facts"}, ...[
+      ...(holder.label === undefined ? [] : [["What", h("bdi", {}, holder.label)]]),
       ["Owner", h("bdi", {}, holder.owner)],
       ["External id", h("bdi", {class: "code"}, holder.externalId)],
       ["Fencing token", h("span", {class: "code"}, String(holder.fencingToken))],
       ["Held for", `${duration(now - Date.parse(holder.acquiredAt))}, since ${time(Date.parse(holder.acquiredAt), now)}`]
     ].flatMap(([term, fact]) => [h("dt", {}, term), h("dd", {}, fact)]))],
-    consequence: () => `${holder.owner} loses ${count(holder.count, "permit", "permits")} of ${name}, and whatever else this request holds; others can get them at once. Its work is not stopped: two may then be at it. Make sure that it has ended, or does no harm.`,
+    consequence: () => `${titleOf(holder)} loses ${count(holder.count, "permit", "permits")} of ${name}, and whatever else this request holds; others can get them at once. Its work is not stopped: two may then be at it. Make sure that it has ended, or does no harm.`,
     run: async reason => {
       const {outcome} = await forceRelease(name, holder.externalId, reason);
       return outcome === "RELEASED"
-        ? `The permits of ${holder.owner} were released by force.`
-        : `${holder.owner} had released its permits already.`;
+        ? `The permits of ${titleOf(holder)} were released by force.`
+        : `${titleOf(holder)} had released its permits already.`;
     },
     done,
     closed

@@ -2,6 +2,7 @@
 // by many servers.
 
 const TIMEOUT = 10000;
+const REFRESH = 6000;
 /** How long the parameters of a forced release may be: servers accept 8 KB (Tomcat, by default), with all headers and cookies. */
 const MAX_QUERY = 4000;
 const endpoint = location.pathname.replace(/\/+$/, "");
@@ -49,6 +50,27 @@ async function forceRelease(name, externalId, reason) {
 
 function encodedLength(parameters) {
   return new URLSearchParams(parameters).toString().length;
+}
+
+/** What changes slowly, or costs more: it is read again after some seconds only, or for another key. */
+class Refreshed {
+
+  constructor(read) {
+    this.read = read;
+    this.forget();
+  }
+
+  async get(key) {
+    if (key !== this.key || performance.now() - this.readAt >= REFRESH) {
+      const data = await this.read(key);
+      Object.assign(this, {key, data, readAt: performance.now()});
+    }
+    return this.data;
+  }
+
+  forget() {
+    this.readAt = -Infinity;
+  }
 }
 
 async function request(method, path, parameters, body) {

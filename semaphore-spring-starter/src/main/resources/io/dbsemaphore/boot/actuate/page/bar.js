@@ -1,4 +1,4 @@
-// The bar of a semaphore's permits, the words beside it, and its curve.
+// The bar of a semaphore's permits, the words beside it, and the numbers of a view.
 
 const MAX_CELLS = 60;
 
@@ -9,7 +9,8 @@ function permitBar() {
 
 function setPermitBar(bar, {capacity, held}) {
   const total = Math.max(capacity, held, 1);
-  const parts = [Math.min(held, capacity), Math.max(0, held - capacity), Math.max(0, capacity - held)];
+  const limit = capacity === 0 ? held : capacity;
+  const parts = [Math.min(held, limit), Math.max(0, held - limit), Math.max(0, limit - held)];
   parts.forEach((part, index) => {
     const element = bar.children[index];
     element.style.flexGrow = String(part / total);
@@ -20,27 +21,27 @@ function setPermitBar(bar, {capacity, held}) {
   bar.classList.toggle("paused", capacity === 0);
 }
 
-/** The state of a semaphore: one word for the eye and a sentence for everybody. */
-function stateOf({capacity, held, available}) {
-  if (capacity === 0) {
-    return {kind: "paused", word: "paused"};
-  }
-  if (held > capacity) {
-    return {kind: "over", word: `${numbers.format(held - capacity)} over capacity`};
-  }
-  if (available === 0) {
-    return {kind: "full", word: "full"};
-  }
-  return {kind: "open", word: `${numbers.format(available)} available`};
-}
-
-function setState(element, semaphore) {
-  const {kind, word} = stateOf(semaphore);
-  setText(element, word);
-  setAttribute(element, "class", `state ${kind}`);
-}
-
 function heldInWords({capacity, held, waiting}) {
-  return `${numbers.format(held)} of ${numbers.format(capacity)} held`
+  return (capacity === 0 ? `${numbers.format(held)} held` : `${numbers.format(held)} of ${numbers.format(capacity)} held`)
     + (waiting > 0 ? ` · ${numbers.format(waiting)} waiting` : "");
+}
+
+/** The numbers that tell how a view is, each with a remark. */
+class Headline {
+
+  constructor(...names) {
+    this.element = h("dl", {class: "headline"}, ...names.map(name =>
+      h("div", {}, h("dt", {}, name), h("dd", {}, h("span", {class: "number"}), h("bdi", {class: "remark"})))));
+  }
+
+  /** Shows a number for each name; without one a dash. */
+  show(...items) {
+    items.forEach(({number, remark, kind}, index) => {
+      const item = this.element.children[index];
+      const [text, words] = item.lastChild.children;
+      setText(text, number ?? "–");
+      setText(words, remark ?? "");
+      setAttribute(item, "class", kind ?? (number === undefined || number === "0" ? "none" : ""));
+    });
+  }
 }

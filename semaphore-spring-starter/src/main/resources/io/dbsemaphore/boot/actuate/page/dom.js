@@ -38,6 +38,20 @@ function setAttribute(element, name, value) {
   }
 }
 
+/** A text to be copied: where the browser gives no access to the clipboard, as without HTTPS, it is selected. */
+function copyable(text) {
+  const shown = h("bdi", {class: "code"}, text);
+  return h("span", {class: "copyable"}, shown, h("button", {type: "button", "aria-label": `Copy ${text}`, onclick: async () => {
+    getSelection().selectAllChildren(shown);
+    try {
+      await navigator.clipboard.writeText(text);
+      say("Copied.");
+    } catch {
+      say("Selected. Copy it with Ctrl+C or ⌘C.");
+    }
+  }}, "Copy"));
+}
+
 /** Makes the children of an element correspond to items, and keeps those that exist: the focus stays where it is. Of items with the same
  * key the first has a child. */
 function sync(parent, items, keyOf, create, update) {

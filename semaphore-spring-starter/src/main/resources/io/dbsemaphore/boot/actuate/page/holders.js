@@ -12,8 +12,7 @@ class Holders {
     this.view = view;
     this.search = h("input", {type: "search", id: "holder-search", autocomplete: "off", oninput: () => this.narrow()});
     this.none = h("p", {class: "empty"});
-    this.table = new Table("Holders", ["Owner and external id", "Permits", "Held for", "Until", "Instance", "Token",
-      ...(may.forceRelease ? ["Action"] : [])]);
+    this.table = new Table("Holders", ["What holds it", "Permits", "Held for", "Until", ...(may.forceRelease ? ["Action"] : [])]);
     this.pager = new Pager("holders", page => this.turn(page));
     this.element = h("section", {"aria-labelledby": "holders-title"},
       h("h2", {id: "holders-title"}, "Who holds permits"),
@@ -23,6 +22,11 @@ class Holders {
 
   query() {
     return {containing: this.search.value, after: this.before[this.before.length - 1], limit: PAGE};
+  }
+
+  /** Whether the oldest holder is shown, if there is any. */
+  isFirst() {
+    return this.before.length === 1 && this.search.value === "";
   }
 
   narrow() {
@@ -48,29 +52,32 @@ class Holders {
     }
     setText(this.none, holders.length > 0 ? "" : searched ? "No holder matches the search."
       : page > 0 ? "There are no further holders." : "Nobody.");
-    this.table.show(holders, ({externalId}) => externalId, () => this.cells(),
+    this.table.show(holders, ({externalId}) => externalId, holder => this.cells(holder),
       (cells, holder) => this.update(cells, holder, now));
     this.showMark();
     this.pager.show(page, holders.length, searched ? undefined : semaphore.requests);
   }
 
-  cells() {
-    return [h("div", {}, h("bdi", {class: "strong"}), h("bdi", {class: "code"})), h("span"), h("time"),
-      h("span", {class: "whole"}), h("bdi"), h("span", {class: "code"}),
+  /** The ids are behind the row: there to be copied, and in nobody's way. */
+  cells({externalId, fencingToken, acquiredAt, label, owner}) {
+    const facts = [["External id", copyable(externalId)], ["Fencing token", copyable(String(fencingToken))],
+      ...(label === undefined ? [] : [["Owner", h("bdi", {}, owner)]]),
+      ["Since", h("span", {}, dayAndClock.format(Date.parse(acquiredAt)))], ["Process", h("bdi")]];
+    return [h("details", {class: "who"},
+        h("summary", {}, h("bdi", {class: "strong"}, label ?? owner), h("bdi", {class: "owner"}, label === undefined ? "" : owner)),
+        h("dl", {class: "facts"}, ...facts.flatMap(([term, fact]) => [h("dt", {}, term), h("dd", {}, fact)]))),
+      h("span"), h("time"), h("span"),
       ...(may.forceRelease ? [h("button", {type: "button", class: "danger"}, "Release")] : [])];
   }
 
-  update([who, permits, since, until, instance, token, release], holder, now) {
-    setText(who.firstChild, holder.owner);
-    setText(who.lastChild, holder.externalId);
-    setText(permits, numbers.format(holder.count));
+  update([who, permits, since, until, release], holder, now) {
+    setText(permits, count(holder.count, "permit", "permits"));
     setAge(since, holder.acquiredAt, now);
     setText(until, untilInWords(holder, now));
-    setText(instance, instanceInWords(holder, now));
-    setAttribute(until, "class", isOverdue(holder.instance, now) ? "late" : "whole");
-    setText(token, String(holder.fencingToken));
+    setAttribute(until, "class", isSilent(holder, now) ? "late" : "");
+    setText(who.lastChild.lastChild.firstChild, instanceInWords(holder, now));
     if (release !== undefined) {
-      setAttribute(release, "aria-label", `Release the permits of ${holder.owner} by force`);
+      setAttribute(release, "aria-label", `Release the permits of ${titleOf(holder)} by force`);
       release.onclick = () => this.release(holder, now);
     }
   }
@@ -92,7 +99,12 @@ class Holders {
   }
 }
 
-function untilInWords({instance, expiresAt}, now) {
+/** What holds permits, in one word: the label of the request, or else its owner. */
+function titleOf({label, owner}) {
+  return label ?? owner;
+}
+
+function untilInWords({instance, ownerInstance, expiresAt}, now) {
   const overdue = overdueInWords(instance, now);
   if (overdue !== "") {
     return overdue;
@@ -104,7 +116,13 @@ function untilInWords({instance, expiresAt}, now) {
     return "released";
   }
   const left = Date.parse(expiresAt) - now;
-  return left > 0 ? `expires in ${duration(left)}` : `expired ${duration(-left)} ago`;
+  const process = isOverdue(ownerInstance, now) ? `, ${ownerInstance.name} sent ${silence(ownerInstance, now)}` : "";
+  return (left > 0 ? `expires in ${duration(left)}` : `expired ${duration(-left)} ago`) + process;
+}
+
+/** Whether the process that keeps a grant alive, or whose name is its owner, has missed heartbeats. */
+function isSilent({instance, ownerInstance}, now) {
+  return isOverdue(instance ?? ownerInstance, now);
 }
 
 /** That an instance, which sends a heartbeat every sixth of its timeout, has missed some, and what follows; empty if it has not. */
@@ -140,7 +158,7 @@ function silence({heartbeatAt}, now) {
 /** The instance that keeps a grant alive; or what is known of the process that holds it until its time to live has passed. */
 function instanceInWords({instance, ownerInstance}, now) {
   if (instance !== undefined) {
-    return instance.name ?? "deregistered";
+    return `kept alive by ${instance.name ?? "an instance that has deregistered"}`;
   }
   if (ownerInstance === undefined) {
     return "not kept alive, process unknown";
@@ -159,8 +177,8 @@ class History {
       h("h2", {id: "history-title"}, "History"), this.none, this.table.element);
   }
 
-  show(changes, reclaims, now) {
-    const entries = eventsOf(changes, reclaims).reverse();
+  show(events, now) {
+    const entries = [...events].reverse();
     setText(this.none, entries.length === 0
       ? "The capacity was never changed, nothing was released by force, and nothing was taken back." : "");
     this.table.show(entries.slice(0, PAGE), ({key}) => key,
@@ -186,7 +204,7 @@ function eventsOf(changes, reclaims) {
     ...reclaims.map(({externalId, owner, permits, reason, reclaimedAt}) => ({
       kind: "reclaim", at: reclaimedAt, what: `Took back ${count(permits, "permit", "permits")} of ${owner}`, externalId,
       by: "the library", reason: `${reason}.`, key: `${reclaimedAt} ${externalId}`}))
-  ].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  ].map(event => ({...event, instant: Date.parse(event.at)})).sort((a, b) => a.instant - b.instant);
 }
 
 function changeInWords({from, to, forcedRelease}) {

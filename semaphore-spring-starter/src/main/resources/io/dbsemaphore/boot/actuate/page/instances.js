@@ -28,7 +28,7 @@ class Instances {
         const gone = late && Date.parse(instance.reclaimableAt) <= now;
         const idle = isIdle(instance, now);
         setText(state, gone ? "lost" : late ? overdueInWords(instance, now) : idle ? "idle" : "alive");
-        setAttribute(state, "class", `state ${gone ? "over" : late ? "full" : idle ? "paused" : "open"}`);
+        setAttribute(state, "class", `state ${gone ? "late" : late ? "waiting" : idle ? "paused" : "open"}`);
         setAge(heartbeat, instance.heartbeatAt, now, " ago");
         setAge(started, instance.startedAt, now);
         setText(requests, count(instance.requests, "request", "requests"));

@@ -13,6 +13,7 @@ class SemaphoreView {
     this.bar = permitBar();
     this.words = h("span", {class: "held-words"});
     this.state = h("span", {class: "state"});
+    this.headline = new Headline("Waiting now", "Longest wait", "Full for", "Oldest holder", "Granted per minute");
     this.pause = h("button", {type: "button", onclick: () => this.pauseOrResume()});
     this.actions = h("div", {class: "actions", hidden: true},
       h("button", {type: "button", onclick: () => this.ask(askForCapacity)}, "Change capacity"), this.pause);
@@ -20,40 +21,59 @@ class SemaphoreView {
     this.hint.hidden = this.hint.textContent === "";
     this.holders = new Holders(this);
     this.waiting = new Waiting();
-    this.timeline = new Timeline(this);
+    this.chart = new Chart(() => this.reload());
+    this.timeline = new Timeline(() => this.redraw());
+    this.past = new Refreshed(period => Promise.all([
+      get("/history", {name, period}), get("/requests", {name, period, limit: REQUESTS})]));
     this.history = new History();
     this.element = h("div", {},
       h("h1", {}, h("bdi", {}, name)),
       h("div", {class: "head"}, this.bar, this.words, this.state),
-      this.actions,
+      this.headline.element, this.actions, this.chart.element,
       this.holders.element, this.waiting.element, this.timeline.element, this.history.element, this.hint);
   }
 
   async load() {
-    const [data, requests] = await Promise.all([
-      get("", {name: this.name, ...this.holders.query()}), this.timeline.load(this.name)]);
-    return {...data, requests, now: Date.parse(data.asOf)};
+    const [data, past] = await Promise.all([
+      get("", {name: this.name, ...this.holders.query()}), this.past.get(this.chart.period.value)]);
+    return {...data, past, now: Date.parse(data.asOf)};
   }
 
-  show({semaphore, holders, waiting, capacityHistory, reclaims, requests, now}) {
+  show({semaphore: status, holders, waiting, capacityHistory: changes, reclaims, past: [history, requests], now}) {
+    const semaphore = judged({...status, waitingSince: waiting[0]?.since,
+      heldSince: this.holders.isFirst() ? holders[0]?.acquiredAt : undefined,
+      pausedCapacity: changes.find(({from, to}) => to === 0 && from > 0)?.from}, now);
     this.semaphore = semaphore;
-    this.changes = capacityHistory;
     setPermitBar(this.bar, semaphore);
     setText(this.words, heldInWords(semaphore));
     setState(this.state, semaphore);
+    this.showHeadline(semaphore, history, now);
     this.actions.hidden = !may.setCapacity;
     setText(this.pause, semaphore.capacity === 0 ? "Resume" : "Pause");
+    const events = eventsOf(changes, reclaims);
     this.holders.show(holders, semaphore, now);
     this.waiting.show(waiting, now);
-    this.timeline.show(requests, semaphore, capacityHistory, reclaims);
-    this.history.show(capacityHistory, reclaims, now);
+    this.timeline.show(requests, `in the last ${PERIODS[this.chart.period.value]}`,
+      this.chart.show(history, semaphore, events));
+    this.history.show(events, now);
     this.confirmation?.say();
+  }
+
+  showHeadline({waiting, waits, kind, capacity, available, heldSince}, {from, fullSince, granted}, now) {
+    const full = capacity > 0 && available === 0 && fullSince !== undefined;
+    this.headline.show(
+      {number: numbers.format(waiting), kind: waiting > 0 ? "waiting" : undefined},
+      {number: waits === undefined ? undefined : duration(waits), kind: waits === undefined ? undefined : kind},
+      {number: full ? duration(now - Date.parse(fullSince)) : undefined, remark: full && fullSince === from ? "or longer" : "",
+        kind: full && waiting > 0 ? "waiting" : undefined},
+      {number: heldSince === undefined ? undefined : duration(now - Date.parse(heldSince))},
+      {number: numbers.format(granted), remark: granted >= MOST ? "or more" : ""});
   }
 
   ask(dialog, ...more) {
     this.confirmation = dialog(() => this.semaphore, ...more, message => {
       say(message);
-      this.timeline.readAt = -Infinity;
+      this.past.forget();
       this.reload();
     }).open();
     return this.confirmation;
@@ -63,7 +83,7 @@ class SemaphoreView {
     if (this.semaphore.capacity > 0) {
       this.ask(askToPause);
     } else {
-      this.ask(askToResume, this.changes.find(({from, to}) => to === 0 && from > 0)?.from ?? 1);
+      this.ask(askToResume, this.semaphore.pausedCapacity ?? 1);
     }
   }
 }
@@ -73,7 +93,7 @@ class Waiting {
 
   constructor() {
     this.none = h("p", {class: "empty"});
-    this.table = new Table("Waiting", ["Instance", "Callers", "Waits for"]);
+    this.table = new Table("Waiting", ["Instance", "Callers", "First waits for"]);
     this.element = h("section", {"aria-labelledby": "waiting-title"},
       h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element);
   }
@@ -83,7 +103,7 @@ class Waiting {
     this.table.show(waiting, ({id}) => id, () => [h("bdi", {class: "strong"}), h("span"), h("time")],
       ([instance, callers, since], waiter) => {
         setText(instance, waiter.name);
-        setText(callers, numbers.format(waiter.callers));
+        setText(callers, count(waiter.callers, "caller", "callers"));
         setAge(since, waiter.since, now);
       });
   }

@@ -18,7 +18,7 @@ class Table {
   /** Shows items: create makes the elements of a row's cells, update fills them. */
   show(items, keyOf, create, update) {
     this.element.hidden = items.length === 0;
-    sync(this.body, items, keyOf, () => this.row(create()), (row, item) => update(row.parts, item));
+    sync(this.body, items, keyOf, item => this.row(create(item)), (row, item) => update(row.parts, item));
   }
 
   row(parts) {

@@ -62,7 +62,7 @@ class LivePageIntegrationTests {
                 period.value = [...period.options].find(option => option.text === '5 minutes').value;
                 period.dispatchEvent(new Event('change'));""");
         page.awaitText("in the last 5 minutes");
-        page.size(1200, page.bottomOf("details"));
+        page.size(1200, page.bottomOf("section[aria-labelledby='timeline-title'] details"));
         page.picture("semaphore");
 
         open("#/instances");
