@@ -86,7 +86,7 @@ class HeldCurveTests {
     @Test
     void staysFullWhileAPermitChangesHands() {
         PermitUse next = new PermitUse(
-                "next", "a", 1, 1, FROM.plusSeconds(1200).plusMillis(400), Optional.empty(), Optional.empty());
+                "next", "a", Optional.empty(), 1, 1, FROM.plusSeconds(1200).plusMillis(400), Optional.empty(), Optional.empty());
 
         assertThat(curve(1, use(1, 900, 1200), next).fullSince()).contains(FROM.plusSeconds(900));
         assertThat(curve(1, use(1, 900, 1198), next).fullSince()).contains(next.acquiredAt());
@@ -129,7 +129,7 @@ class HeldCurveTests {
     private static PermitUse use(int permits, int acquired, Integer released) {
         return new PermitUse(
                 "id",
-                "owner",
+                "owner", Optional.empty(),
                 permits,
                 1,
                 FROM.plusSeconds(acquired),
