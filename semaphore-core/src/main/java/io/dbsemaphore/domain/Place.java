@@ -33,8 +33,9 @@ public record Place(long startTag, long firstRefusedAt) implements Comparable<Pl
         return EPOCH.until(utc, ChronoUnit.MICROS);
     }
 
-    public LocalDateTime firstRefusedUtc() {
-        return EPOCH.plus(firstRefusedAt, ChronoUnit.MICROS);
+    /** Converts microseconds since 1970. */
+    public static LocalDateTime utc(long micros) {
+        return EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
     public boolean isBefore(Place other) {

@@ -9,6 +9,7 @@ import jakarta.persistence.IdClass;
 import jakarta.persistence.Table;
 import java.io.Serializable;
 import java.time.LocalDateTime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The callers of one instance that wait for a semaphore, in one row. A row without callers, under the negative id of its instance, is a
@@ -40,9 +41,13 @@ class SemaphoreWaiter {
     @Column(name = "waiting", nullable = false)
     private int waiting;
 
-    /** The callers that have waited longest, {@linkplain WaiterTable#encode encoded}. */
+    /** The first callers, as versions of the library read them that do not know the other column. */
     @Column(name = "first_waiters", nullable = false, length = 1000)
     private String firstWaiters;
+
+    /** The first callers, {@linkplain WaiterCodec encoded}; null if an earlier version of the library has written the row. */
+    @Column(name = "waiters", length = 1000)
+    private @Nullable String waiters;
 
     @Column(name = "expires_at", nullable = false)
     private LocalDateTime expiresAt;

@@ -5,7 +5,6 @@ import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -23,8 +22,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,15 +55,15 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final Duration AWAITED_FOR = Duration.ofSeconds(10);
 
     private static final String FIND = """
-            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiting, w.expires_at, all_rows()
+            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiters, w.waiting, w.expires_at, all_rows()
             from semaphore_waiter w where w.semaphore_id in (?)""";
 
     private static final String INSERT = """
-            insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
-            values (?, ?, ?, ?, ?, ?, ?)""";
+            insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, waiters, expires_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?)""";
 
     private static final String UPDATE = """
-            update semaphore_waiter set since = ?, waiting = ?, first_waiters = ?, expires_at = ?
+            update semaphore_waiter set since = ?, waiting = ?, first_waiters = ?, waiters = ?, expires_at = ?
             where semaphore_id = ? and instance = ?""";
 
     private static final String DELETE = "delete from semaphore_waiter where semaphore_id = ? and instance = ?";
@@ -87,12 +84,6 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
     private static final String FIND_OF_INSTANCE =
             "select semaphore_id, all_rows() from semaphore_waiter where instance = ?";
-    private static final int RADIX = 36;
-    private static final String ALL = "*";
-    private static final String OF_SEVERAL = "+";
-
-    /** Matches one encoded caller, with numbers that cannot overflow. */
-    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)");
 
     /** The queues that one transaction reads and writes, given those of this instance. */
     Queues queues(LocalQueues local) {
@@ -128,9 +119,10 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         return new InstanceQueue(
                 row.getLong(1),
                 row.getLong(2),
-                decode(row.getString(4), Place.micros(row.getObject(3, LocalDateTime.class))),
-                row.getInt(5),
-                row.getObject(6, LocalDateTime.class));
+                WaiterCodec.decode(
+                        row.getString(5), row.getString(4), Place.micros(row.getObject(3, LocalDateTime.class))),
+                row.getInt(6),
+                row.getObject(7, LocalDateTime.class));
     }
 
     /** The queues that one transaction reads and writes. */
@@ -225,15 +217,15 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             if (queue.isEmpty()) {
                 own.ifPresent(row -> delete(local.instance(), List.of(id)));
             } else if (own.isEmpty()) {
-                Waiter first = queue.first().get(0);
                 sql.update(
                         INSERT,
                         id,
                         local.instance(),
                         local.owner(),
-                        first.place().firstRefusedUtc(),
+                        Place.utc(WaiterCodec.earliest(queue.first())),
                         queue.size(),
-                        encode(queue.first()),
+                        WaiterCodec.encodeByArrival(queue.first()),
+                        WaiterCodec.encode(queue.first()),
                         now.plus(VALID_FOR));
             } else if (isWorthWriting(id, now, own.get(), queue)) {
                 update(id, queue, now);
@@ -256,9 +248,10 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         private void update(long semaphoreId, LocalQueue queue, LocalDateTime now) {
             sql.update(
                     UPDATE,
-                    queue.first().get(0).place().firstRefusedUtc(),
+                    Place.utc(WaiterCodec.earliest(queue.first())),
                     queue.size(),
-                    encode(queue.first()),
+                    WaiterCodec.encodeByArrival(queue.first()),
+                    WaiterCodec.encode(queue.first()),
                     now.plus(VALID_FOR),
                     semaphoreId,
                     local.instance());
@@ -311,45 +304,5 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
     private static boolean endsSoon(@Nullable LocalDateTime until, LocalDateTime now) {
         return until == null || until.isBefore(now.plus(AWAITED_FOR.dividedBy(2)));
-    }
-
-    /**
-     * Encodes waiting callers for one column, such as {@code 0:1 2s:1+ 1rk:*}: for each caller the microseconds since the one before, in
-     * base 36, and the number of permits, or {@code *} for all of them. A {@code +} means that it waits for several semaphores.
-     */
-    static String encode(List<Waiter> waiters) {
-        StringBuilder text = new StringBuilder();
-        long before = waiters.isEmpty() ? 0 : waiters.get(0).place().firstRefusedAt();
-        for (Waiter waiter : waiters) {
-            text.append(text.isEmpty() ? "" : " ")
-                    .append(Long.toString(waiter.place().firstRefusedAt() - before, RADIX))
-                    .append(':')
-                    .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
-                    .append(waiter.ofSeveral() ? OF_SEVERAL : "");
-            before = waiter.place().firstRefusedAt();
-        }
-        return text.toString();
-    }
-
-    /**
-     * Decodes the result of {@link #encode}.
-     *
-     * @param since when the first of them arrived, or was first refused
-     * @return the callers; empty if the text has another format, such as that of another version
-     */
-    static List<Waiter> decode(String text, long since) {
-        List<Waiter> waiters = new ArrayList<>();
-        long before = since;
-        for (String each : text.split(" ", -1)) {
-            Matcher matcher = WAITER.matcher(each);
-            if (!matcher.matches()) {
-                return List.of();
-            }
-            before += Long.parseLong(matcher.group(1), RADIX);
-            boolean exclusive = ALL.equals(matcher.group(2));
-            int permits = exclusive ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2)));
-            waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
-        }
-        return waiters;
     }
 }

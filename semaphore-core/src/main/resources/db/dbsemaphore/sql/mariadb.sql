@@ -115,3 +115,5 @@ ALTER TABLE semaphore_instance ADD COLUMN IF NOT EXISTS nonce BIGINT DEFAULT 0 N
 ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS capacity_set_by VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NULL;
 
 ALTER TABLE permit_request ADD COLUMN IF NOT EXISTS label VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NULL;
+
+ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS waiters VARCHAR(1000) NULL;

@@ -195,3 +195,9 @@ SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE permit_request AD
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore_waiter ADD waiters VARCHAR(1000) NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'semaphore_waiter' AND column_name = 'waiters');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

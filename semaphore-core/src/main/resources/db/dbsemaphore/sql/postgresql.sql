@@ -143,3 +143,5 @@ ALTER TABLE semaphore_instance ADD COLUMN IF NOT EXISTS nonce BIGINT DEFAULT 0 N
 ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS capacity_set_by VARCHAR(190) collate "C";
 
 ALTER TABLE permit_request ADD COLUMN IF NOT EXISTS label VARCHAR(190) collate "C";
+
+ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS waiters VARCHAR(1000);

@@ -11,13 +11,14 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Records of waiting callers that no instance of this version has written never keep anybody from a permit. */
+/** Records of waiting callers that no instance of this version has written keep nobody from a permit for good. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WrongWaiterRecordsIntegrationTests {
 
@@ -52,6 +53,32 @@ class WrongWaiterRecordsIntegrationTests {
         try (PermitGrant grant = cluster.node(0).semaphores().acquire(AcquireRequest.of(name))) {
             assertThat(grant.isHeld()).isTrue();
         }
+    }
+
+    /** A later version of the library waits: a new caller leaves it the one permit that it surely waits for, and gets the others. */
+    @ParameterizedTest
+    @ValueSource(strings = {"2 0:9 1:9", "1 0:9/1"})
+    void whatALaterVersionHasWrittenWithholdsOnePermit(String waiters) throws Exception {
+        String name = cluster.semaphore(3);
+        setAwaited(name, now().plusSeconds(10));
+        insert(name, "0:3", waiters, Duration.ofMillis(2_500));
+
+        try (PermitGrant grant = cluster.node(0).semaphores().acquire(AcquireRequest.of(name, 2))) {
+            assertThat(grant.isHeld()).isTrue();
+            assertThat(cluster.node(1).semaphores().tryAcquire(AcquireRequest.of(name)))
+                    .isEmpty();
+        }
+    }
+
+    /** It is preferred to the text for earlier versions, which has another order where arrivals are not all that counts. */
+    @Test
+    void whatThisVersionHasWrittenIsRead() {
+        String name = cluster.semaphore(3);
+        setAwaited(name, now().plusSeconds(10));
+        insert(name, "0:1", "1 0:2 -a:1;later", Duration.ofMillis(2_500));
+
+        assertThat(cluster.node(0).semaphores().tryAcquire(AcquireRequest.of(name)))
+                .isEmpty();
     }
 
     @ParameterizedTest
@@ -118,18 +145,24 @@ class WrongWaiterRecordsIntegrationTests {
         cluster.schema().jdbc().update("update semaphore set waiters_until = ? where name = ?", until, name);
     }
 
+    /** As an earlier version of the library does. */
     private static void insert(String name, String firstWaiters, Duration valid) {
+        insert(name, firstWaiters, null, valid);
+    }
+
+    private static void insert(String name, String firstWaiters, @Nullable String waiters, Duration valid) {
         Long id = cluster.schema().jdbc().queryForObject("select id from semaphore where name = ?", Long.class, name);
         LocalDateTime now = now();
         cluster.schema()
                 .jdbc()
                 .update(
-                        "insert into semaphore_waiter (semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)"
-                                + " values (?, ?, 'another', ?, 1, ?, ?)",
+                        "insert into semaphore_waiter (semaphore_id, instance, owner, since, waiting, first_waiters, waiters, expires_at)"
+                                + " values (?, ?, 'another', ?, 1, ?, ?, ?)",
                         id,
                         INSTANCE,
                         now.minusSeconds(100),
                         firstWaiters,
+                        waiters,
                         now.plus(valid));
     }
 

@@ -1,0 +1,105 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.Place;
+import io.dbsemaphore.domain.Waiter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The text by which instances tell each other who waits, so that instances of different versions can wait in one queue.
+ *
+ * <p>It begins with the version of its meaning. A caller follows for each space: the microseconds from the arrival of the caller before it,
+ * or for the first one from the earliest arrival, in base 36; then the number of its permits, or {@code *} for all of them; then {@code +}
+ * if it waits for several semaphores. An example is {@code 1 0:1 2s:1+ -1e:*}. The callers are in their order, which need not be that of
+ * their arrivals, so that a difference may be negative.
+ *
+ * <p>A later version of the library may append to a caller, behind {@code ;}, what this one can ignore. If ignoring it would break the
+ * order, that version raises the number. A text that this one does not understand stands for one caller of one permit who came first:
+ * permits are withheld for somebody, so that the order is kept as far as possible, and few enough that nobody is kept from the others.
+ *
+ * <p>The versions before this text have a {@linkplain #encodeByArrival simpler one} in a column of its own, which is still written for them.
+ */
+final class WaiterCodec {
+
+    private static final String VERSION = "1";
+    private static final int RADIX = 36;
+    private static final String ALL = "*";
+    private static final String OF_SEVERAL = "+";
+
+    /** Numbers that cannot overflow. */
+    private static final Pattern WAITER = Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(;[^ ]*)?");
+
+    private WaiterCodec() {}
+
+    /** The earliest arrival, from which the differences count. */
+    static long earliest(List<Waiter> waiters) {
+        return waiters.stream()
+                .mapToLong(waiter -> waiter.place().firstRefusedAt())
+                .min()
+                .orElseThrow();
+    }
+
+    /** Encodes waiting callers in their order. */
+    static String encode(List<Waiter> waiters) {
+        return VERSION + " " + encode(waiters, earliest(waiters));
+    }
+
+    /** Encodes waiting callers for versions of the library that expect them in the order of their arrivals. */
+    static String encodeByArrival(List<Waiter> waiters) {
+        List<Waiter> sorted = waiters.stream()
+                .sorted(Comparator.comparingLong(waiter -> waiter.place().firstRefusedAt()))
+                .toList();
+        return encode(sorted, earliest(sorted));
+    }
+
+    private static String encode(List<Waiter> waiters, long since) {
+        StringBuilder text = new StringBuilder();
+        long before = since;
+        for (Waiter waiter : waiters) {
+            text.append(text.isEmpty() ? "" : " ")
+                    .append(Long.toString(waiter.place().firstRefusedAt() - before, RADIX))
+                    .append(':')
+                    .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
+                    .append(waiter.ofSeveral() ? OF_SEVERAL : "");
+            before = waiter.place().firstRefusedAt();
+        }
+        return text.toString();
+    }
+
+    /**
+     * Decodes the texts of a row.
+     *
+     * @param text null if an earlier version has written the row
+     * @param byArrival what that version reads and writes; nobody waits if it is not understood
+     * @param since the earliest arrival
+     */
+    static List<Waiter> decode(@Nullable String text, String byArrival, long since) {
+        if (text == null) {
+            return callers(byArrival, since);
+        }
+        List<Waiter> waiters =
+                text.startsWith(VERSION + " ") ? callers(text.substring(VERSION.length() + 1), since) : List.of();
+        return waiters.isEmpty() ? List.of(new Waiter(Place.at(since), 1, false, false)) : waiters;
+    }
+
+    /** Empty if one of them is not understood. */
+    private static List<Waiter> callers(String text, long since) {
+        List<Waiter> waiters = new ArrayList<>();
+        long before = since;
+        for (String each : text.split(" ", -1)) {
+            Matcher matcher = WAITER.matcher(each);
+            if (!matcher.matches()) {
+                return List.of();
+            }
+            before += Long.parseLong(matcher.group(1), RADIX);
+            boolean exclusive = ALL.equals(matcher.group(2));
+            int permits = exclusive ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2)));
+            waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
+        }
+        return waiters;
+    }
+}
