@@ -39,8 +39,11 @@ public record AcquireCommand(
         permits = Collections.unmodifiableSortedMap(new TreeMap<>(permits));
     }
 
-    public boolean isOfSeveral() {
-        return permits.size() > 1;
+    /** What it asks for, by semaphore, sorted by name. */
+    public Map<String, Ask> asks() {
+        TreeMap<String, Ask> asks = new TreeMap<>();
+        permits.forEach((name, count) -> asks.put(name, new Ask(count, exclusive)));
+        return Collections.unmodifiableSortedMap(asks);
     }
 
     public boolean isKeptAlive() {

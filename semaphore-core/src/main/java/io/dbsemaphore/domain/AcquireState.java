@@ -18,6 +18,7 @@ public class AcquireState {
     private static final long UNKNOWN = Long.MAX_VALUE;
 
     private final AcquireCommand command;
+    private final Map<String, Ask> charges;
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
     private volatile boolean willingToWait;
@@ -38,6 +39,7 @@ public class AcquireState {
 
     public AcquireState(AcquireCommand command) {
         this.command = command;
+        charges = command.asks();
     }
 
     /** Takes over the place and the terms of an earlier acquire of the same call. */
@@ -50,6 +52,14 @@ public class AcquireState {
 
     public AcquireCommand command() {
         return command;
+    }
+
+    /**
+     * The semaphores whose permits are locked, counted and waited for, each with how many, sorted by name. Today they are those that the
+     * command {@linkplain AcquireCommand#asks asks for}.
+     */
+    public Map<String, Ask> charges() {
+        return charges;
     }
 
     /** Whether a request with this external id may be in the database. */
@@ -167,10 +177,18 @@ public class AcquireState {
         return !place.equals(Place.NONE);
     }
 
+    /** Whether permits of several semaphores are counted for it. */
+    public boolean isOfSeveral() {
+        return charges.size() > 1;
+    }
+
+    Waiter toWaiter(String name, Place atPlace) {
+        return new Waiter(atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral());
+    }
+
     /** Describes this acquire as a caller that waits for one of its semaphores. */
     public Waiter toWaiter(String name) {
-        int count = Objects.requireNonNull(command.permits().get(name));
-        return new Waiter(place, count, command.exclusive(), command.isOfSeveral());
+        return toWaiter(name, place);
     }
 
     /**

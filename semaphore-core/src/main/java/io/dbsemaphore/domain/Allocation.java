@@ -49,20 +49,18 @@ public record Allocation(
         Map<String, List<Waiter>> waiters = new HashMap<>();
         refusals.forEach((acquire, shortages) -> {
             if (acquire.isWillingToWait()) {
-                acquire.command()
-                        .permits()
-                        .forEach((name, count) -> waiters.computeIfAbsent(name, added -> new ArrayList<>())
-                                .add(waiter(acquire, count)));
+                acquire.charges()
+                        .keySet()
+                        .forEach(name -> waiters.computeIfAbsent(name, added -> new ArrayList<>())
+                                .add(acquire.toWaiter(name, place(acquire))));
             }
         });
         return waiters;
     }
 
-    private Waiter waiter(AcquireState acquire, int count) {
-        AcquireCommand command = acquire.command();
+    private Place place(AcquireState acquire) {
         Place refused = Place.at(Math.min(acquire.arrivedAt(), Place.micros(now())));
-        Place place = acquire.place().isBefore(refused) ? acquire.place() : refused;
-        return new Waiter(place, count, command.exclusive(), command.isOfSeveral());
+        return acquire.place().isBefore(refused) ? acquire.place() : refused;
     }
 
     /** The lowest token that will be held of each semaphore of which permits are granted, by its id. */
@@ -131,21 +129,22 @@ public record Allocation(
     }
 
     private void decide(AcquireState acquire) {
-        AcquireCommand command = acquire.command();
         List<PermitShortage> shortages = new ArrayList<>();
-        for (Map.Entry<String, Integer> wanted : command.permits().entrySet()) {
-            SemaphoreAvailability availability = availability(wanted.getKey());
-            int count = wanted.getValue();
-            if (availability.isExceededBy(count)) {
+        for (Map.Entry<String, Ask> charge : acquire.charges().entrySet()) {
+            SemaphoreAvailability availability = availability(charge.getKey());
+            Ask ask = charge.getValue();
+            Line line = availability.line(acquire);
+            Admission admission = availability.admission(ask, line);
+            if (admission.isNever()) {
+                int capacity = availability.semaphore().capacity();
                 rejections.put(
                         acquire,
                         new GrantOutcome.Rejected(new PermitsExceedCapacityException(
-                                wanted.getKey(), count, availability.semaphore().capacity())));
+                                charge.getKey(), ask.permits(capacity), capacity)));
                 return;
             }
-            long withheld = availability.withheldFrom(acquire, wanted.getKey());
-            if (!availability.fits(count, command.exclusive(), withheld)) {
-                shortages.add(availability.shortage(count, command.exclusive(), withheld));
+            if (!admission.isNow()) {
+                shortages.add(availability.shortage(ask, line));
             }
         }
         if (shortages.isEmpty()) {
@@ -161,18 +160,16 @@ public record Allocation(
      * of several semaphores only while the {@linkplain ReservationWindow window} is open.
      */
     private void reserveFor(AcquireState acquire) {
-        AcquireCommand command = acquire.command();
-        if (acquire.isWillingToWait() && (!command.isOfSeveral() || ReservationWindow.isOpen(now()))) {
-            command.permits().forEach((name, count) -> availability(name).reserve(count, command.exclusive()));
+        if (acquire.isWillingToWait() && (!acquire.isOfSeveral() || ReservationWindow.isOpen(now()))) {
+            acquire.charges().forEach((name, ask) -> availability(name).reserve(ask));
         }
     }
 
     private void approve(AcquireState acquire) {
-        AcquireCommand command = acquire.command();
         List<Share> shares = new ArrayList<>();
-        command.permits().forEach((name, count) -> {
+        acquire.charges().forEach((name, ask) -> {
             SemaphoreAvailability availability = availability(name);
-            int taken = availability.take(count, command.exclusive());
+            int taken = availability.take(ask);
             shares.add(new Share(name, availability, taken, availability.fencingToken(acquire.tokens())));
         });
         approvals.add(new Approval(acquire, shares));

@@ -36,7 +36,7 @@ public final class BatchOutcomes {
         TreeSet<String> names = new TreeSet<>();
         open().stream()
                 .filter(which)
-                .forEach(acquire -> names.addAll(acquire.command().permits().keySet()));
+                .forEach(acquire -> names.addAll(acquire.charges().keySet()));
         return names;
     }
 

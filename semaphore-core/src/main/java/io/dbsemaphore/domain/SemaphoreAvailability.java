@@ -36,29 +36,19 @@ public final class SemaphoreAvailability {
         return semaphore.id();
     }
 
-    /** Whether the count exceeds the capacity, so that waiting is pointless. A paused semaphore may be waited for. */
-    boolean isExceededBy(int count) {
-        return !semaphore.isPaused() && count > semaphore.capacity();
+    /** The line of this semaphore, as seen by an acquire. */
+    Line line(AcquireState acquire) {
+        return new Line(
+                acquire.demandAhead(semaphore.name()), elsewhere, acquire.place(), ReservationWindow.isOpen(now()));
     }
 
-    /** The number of permits that are withheld from an acquire for callers ahead, whatever instance they wait in. */
-    long withheldFrom(AcquireState acquire, String name) {
-        boolean isWindowOpen = ReservationWindow.isOpen(now());
-        return acquire.demandAhead(name).withheld(isWindowOpen)
-                + elsewhere.withheldAhead(acquire.place(), semaphore.capacity(), isWindowOpen);
+    Admission admission(Ask ask, Line line) {
+        return Admission.of(semaphore.capacity(), unheld() - reserved, line, ask);
     }
 
-    /**
-     * Whether enough permits are available.
-     *
-     * @param withheld the number of permits that are withheld for callers ahead
-     */
-    boolean fits(int count, boolean exclusive, long withheld) {
-        if (semaphore.isPaused() || heldExclusively) {
-            return false;
-        }
-        long unavailable = held + reserved + withheld;
-        return exclusive ? unavailable == 0 : unavailable + count <= semaphore.capacity();
+    /** Negative if more is held than a lowered capacity. */
+    private long unheld() {
+        return heldExclusively ? 0 : semaphore.capacity() - held;
     }
 
     /** The number of held permits, including those granted to this batch. */
@@ -68,12 +58,12 @@ public final class SemaphoreAvailability {
 
     /** The number of available permits; 0 while the semaphore is held exclusively. */
     long available() {
-        return heldExclusively ? 0 : Math.max(0, semaphore.capacity() - held);
+        return Math.max(0, unheld());
     }
 
     /** Reserves permits for an acquire that waits: no further acquire of this batch gets them. */
-    void reserve(int count, boolean exclusive) {
-        reserved += countOf(count, exclusive);
+    void reserve(Ask ask) {
+        reserved += ask.permits(semaphore.capacity());
     }
 
     /** The lowest token that will be held. */
@@ -82,14 +72,14 @@ public final class SemaphoreAvailability {
     }
 
     /** Takes the permits that an acquire asks for, and returns their number. */
-    int take(int count, boolean exclusive) {
-        if (!fits(count, exclusive, -reserved)) {
+    int take(Ask ask) {
+        if (unheld() < ask.needs(semaphore.capacity())) {
             throw new IllegalStateException("Semaphore '%s' would be over capacity: %d of %d held, %d more"
-                    .formatted(semaphore.name(), held, semaphore.capacity(), count));
+                    .formatted(semaphore.name(), held, semaphore.capacity(), ask.permits(semaphore.capacity())));
         }
-        int taken = countOf(count, exclusive);
+        int taken = ask.permits(semaphore.capacity());
         held += taken;
-        heldExclusively |= exclusive;
+        heldExclusively |= ask.exclusive();
         return taken;
     }
 
@@ -114,7 +104,7 @@ public final class SemaphoreAvailability {
         return new RemainingAvailability(
                 semaphore.capacity(),
                 held,
-                heldExclusively ? 0 : semaphore.capacity() - held,
+                unheld(),
                 semaphore.fence(),
                 semaphore.fence() + tokens,
                 now(),
@@ -122,17 +112,13 @@ public final class SemaphoreAvailability {
                 isRegistered);
     }
 
-    PermitShortage shortage(int count, boolean exclusive, long withheld) {
+    PermitShortage shortage(Ask ask, Line line) {
         return new PermitShortage(
                 semaphore.name(),
                 semaphore.capacity(),
                 held,
-                countOf(count, exclusive),
+                ask.permits(semaphore.capacity()),
                 Optional.empty(),
-                Math.min(available(), reserved + withheld));
-    }
-
-    private int countOf(int count, boolean exclusive) {
-        return exclusive ? semaphore.capacity() : count;
+                Math.min(available(), reserved + line.withheld(semaphore.capacity())));
     }
 }

@@ -261,7 +261,7 @@ public final class BatchTransaction {
     }
 
     private static @Nullable GrantOutcome unknown(AcquireState acquire, Set<String> known) {
-        List<String> unknown = acquire.command().permits().keySet().stream()
+        List<String> unknown = acquire.charges().keySet().stream()
                 .filter(name -> !known.contains(name))
                 .toList();
         return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
@@ -297,7 +297,7 @@ public final class BatchTransaction {
 
     /** Postpones an acquire that names a row that was locked or deleted. */
     private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
-        for (String name : acquire.command().permits().keySet()) {
+        for (String name : acquire.charges().keySet()) {
             if (!locked.contains(name)) {
                 return new GrantOutcome.Postponed(name);
             }

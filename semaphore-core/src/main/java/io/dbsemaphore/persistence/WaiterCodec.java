@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ final class WaiterCodec {
             text.append(text.isEmpty() ? "" : " ")
                     .append(Long.toString(waiter.place().firstRefusedAt() - before, RADIX))
                     .append(':')
-                    .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
+                    .append(waiter.ask().exclusive() ? ALL : String.valueOf(waiter.ask().count()))
                     .append(waiter.ofSeveral() ? OF_SEVERAL : "");
             before = waiter.place().firstRefusedAt();
         }
@@ -83,7 +84,7 @@ final class WaiterCodec {
         }
         List<Waiter> waiters =
                 text.startsWith(VERSION + " ") ? callers(text.substring(VERSION.length() + 1), since) : List.of();
-        return waiters.isEmpty() ? List.of(new Waiter(Place.at(since), 1, false, false)) : waiters;
+        return waiters.isEmpty() ? List.of(new Waiter(Place.at(since), Ask.of(1), false)) : waiters;
     }
 
     /** Empty if one of them is not understood. */
@@ -96,9 +97,10 @@ final class WaiterCodec {
                 return List.of();
             }
             before += Long.parseLong(matcher.group(1), RADIX);
-            boolean exclusive = ALL.equals(matcher.group(2));
-            int permits = exclusive ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2)));
-            waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
+            Ask ask = ALL.equals(matcher.group(2))
+                    ? Ask.ALL
+                    : Ask.of((int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2))));
+            waiters.add(new Waiter(Place.at(before), ask, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;
     }

@@ -68,8 +68,8 @@ class AllocationOfSeveralTests {
                 .containsOnlyKeys("a", "b")
                 .containsEntry(
                         "a",
-                        List.of(new Waiter(Place.at(-5), 1, false, true), new Waiter(Place.at(0), 1, false, false)))
-                .containsEntry("b", List.of(new Waiter(Place.at(-5), 2, false, true)));
+                        List.of(new Waiter(Place.at(-5), Ask.of(1), true), new Waiter(Place.at(0), Ask.of(1), false)))
+                .containsEntry("b", List.of(new Waiter(Place.at(-5), Ask.of(2), true)));
         assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 3));
     }
 
@@ -140,7 +140,7 @@ class AllocationOfSeveralTests {
 
     @Test
     void knowsWhoseSemaphoresAreFair() {
-        LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(1), 1, false, false)), 1);
+        LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1);
         LocalQueues queues = new LocalQueues(() -> 3, "me", "a"::equals).with(Map.of("a", queue));
         assertThat(queues.isFair("a")).isTrue();
         assertThat(queues.isFair("b")).isFalse();
@@ -156,7 +156,7 @@ class AllocationOfSeveralTests {
         RemainingAvailability alone = remaining(5, 5, 0, 100, 121);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(
                 List.of(new InstanceQueue(
-                        1, 2, List.of(new Waiter(Place.at(1), 1, false, false)), 1, OPEN.plusSeconds(1))),
+                        1, 2, List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1, OPEN.plusSeconds(1))),
                 1,
                 OPEN);
         assertThat(alone.isAwaitedElsewhere()).isFalse();

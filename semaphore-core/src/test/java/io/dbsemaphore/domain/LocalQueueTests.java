@@ -30,10 +30,10 @@ class LocalQueueTests {
     @Test
     void keepsEightOfSeveralSemaphoresAtMost() {
         List<Waiter> ofSeveral = LongStream.range(0, 8)
-                .mapToObj(since -> new Waiter(Place.at(since), 1, false, true))
+                .mapToObj(since -> new Waiter(Place.at(since), Ask.of(1), true))
                 .toList();
 
-        LocalQueue queue = new LocalQueue(ofSeveral, 8).with(List.of(new Waiter(Place.at(8), 1, false, true), one(9)));
+        LocalQueue queue = new LocalQueue(ofSeveral, 8).with(List.of(new Waiter(Place.at(8), Ask.of(1), true), one(9)));
 
         assertThat(queue.size()).isEqualTo(10);
         assertThat(queue.first())
@@ -43,6 +43,6 @@ class LocalQueueTests {
     }
 
     private static Waiter one(long since) {
-        return new Waiter(Place.at(since), 1, false, false);
+        return new Waiter(Place.at(since), Ask.of(1), false);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.Admission.Answer;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +34,7 @@ class SemaphoreAvailabilityTests {
     @Test
     void tellsWhatRemains() {
         SemaphoreAvailability five = availability(5, 2);
-        assertThat(five.take(1, false)).isEqualTo(1);
+        assertThat(five.take(Ask.of(1))).isEqualTo(1);
         assertThat(five.fencingToken(4)).isEqualTo(11);
         assertThat(five.remaining(false))
                 .isEqualTo(new RemainingAvailability(5, 3, 2, 10, 14, OPEN, WaitersElsewhere.NONE, false));
@@ -46,40 +47,41 @@ class SemaphoreAvailabilityTests {
     @Test
     void fitsUpToTheCapacity() {
         SemaphoreAvailability five = availability(5, 2);
-        assertThat(five.fits(3, false, 0)).isTrue();
-        assertThat(five.fits(4, false, 0)).isFalse();
-        assertThat(five.fits(3, false, 1)).isFalse();
-        assertThat(five.fits(2, false, 1)).isTrue();
-        assertThat(five.fits(5, true, 0)).isFalse();
-        assertThat(availability(5, 0).fits(5, true, 0)).isTrue();
-        assertThat(availability(5, 0).fits(5, true, 1)).isFalse();
-        assertThat(heldExclusively().fits(1, false, 0)).isFalse();
-        assertThat(availability(0, 0).fits(0, true, 0)).as("paused").isFalse();
+        assertThat(fits(five, Ask.of(3), 0)).isTrue();
+        assertThat(fits(five, Ask.of(4), 0)).isFalse();
+        assertThat(fits(five, Ask.of(3), 1)).isFalse();
+        assertThat(fits(five, Ask.of(2), 1)).isTrue();
+        assertThat(fits(five, Ask.ALL, 0)).isFalse();
+        assertThat(fits(availability(5, 0), Ask.ALL, 0)).isTrue();
+        assertThat(fits(availability(5, 0), Ask.ALL, 1)).isFalse();
+        assertThat(fits(heldExclusively(), Ask.of(1), 0)).isFalse();
+        assertThat(fits(availability(0, 0), Ask.ALL, 0)).as("paused").isFalse();
     }
 
     @Test
     void isExceededByMoreThanItsCapacityUnlessPaused() {
-        assertThat(availability(5, 0).isExceededBy(6)).isTrue();
-        assertThat(availability(5, 0).isExceededBy(5)).isFalse();
-        assertThat(availability(0, 0).isExceededBy(6)).isFalse();
+        assertThat(admission(availability(5, 0), Ask.of(6)).isNever()).isTrue();
+        assertThat(admission(availability(5, 0), Ask.of(5)).isNow()).isTrue();
+        assertThat(admission(availability(0, 0), Ask.of(6))).isEqualTo(new Admission(Answer.AFTER_RELEASE, 6));
+        assertThat(admission(availability(0, 0), Ask.ALL)).isEqualTo(new Admission(Answer.AFTER_RELEASE, 1));
     }
 
     @Test
     void takesAndReserves() {
         SemaphoreAvailability five = availability(5, 1);
-        five.reserve(2, false);
-        assertThat(five.fits(2, false, 0)).isTrue();
-        assertThat(five.fits(3, false, 0)).isFalse();
-        assertThat(five.take(4, false)).as("what was reserved for it").isEqualTo(4);
+        five.reserve(Ask.of(2));
+        assertThat(fits(five, Ask.of(2), 0)).isTrue();
+        assertThat(fits(five, Ask.of(3), 0)).isFalse();
+        assertThat(five.take(Ask.of(4))).as("what was reserved for it").isEqualTo(4);
         assertThat(five.held()).isEqualTo(5);
-        assertThatIllegalStateException().isThrownBy(() -> five.take(1, false)).withMessageContaining("5 of 5 held");
+        assertThatIllegalStateException().isThrownBy(() -> five.take(Ask.of(1))).withMessageContaining("5 of 5 held");
         SemaphoreAvailability free = availability(5, 0);
-        assertThat(free.take(1, true)).as("all of it").isEqualTo(5);
+        assertThat(free.take(Ask.ALL)).as("all of it").isEqualTo(5);
         assertThat(free.available()).isZero();
-        assertThat(free.fits(0, false, 0)).isFalse();
+        assertThat(fits(free, Ask.of(1), 0)).isFalse();
         SemaphoreAvailability reserved = availability(5, 0);
-        reserved.reserve(1, true);
-        assertThat(reserved.fits(1, false, 0)).isFalse();
+        reserved.reserve(Ask.ALL);
+        assertThat(fits(reserved, Ask.of(1), 0)).isFalse();
     }
 
     @Test
@@ -94,24 +96,36 @@ class SemaphoreAvailabilityTests {
                 new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null, null));
         acquire.setDemandAhead(Map.of("backup", new Demand(4, 3)));
         InstanceQueue others =
-                new InstanceQueue(7, 2, List.of(new Waiter(Place.at(0), 2, false, false)), 1, OPEN.plusSeconds(2));
-        assertThat(availability(OPEN, WaitersElsewhere.NONE).withheldFrom(acquire, "backup"))
+                new InstanceQueue(7, 2, List.of(new Waiter(Place.at(0), Ask.of(2), false)), 1, OPEN.plusSeconds(2));
+        assertThat(availability(OPEN, WaitersElsewhere.NONE).line(acquire).withheld(5))
                 .isEqualTo(4);
-        assertThat(availability(CLOSED, WaitersElsewhere.NONE).withheldFrom(acquire, "backup"))
+        assertThat(availability(CLOSED, WaitersElsewhere.NONE).line(acquire).withheld(5))
                 .isEqualTo(1);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(List.of(others), 1, OPEN);
-        assertThat(availability(OPEN, elsewhere).withheldFrom(acquire, "backup"))
+        assertThat(availability(OPEN, elsewhere).line(acquire).withheld(5))
                 .isEqualTo(6);
     }
 
     @Test
     void describesAShortage() {
         SemaphoreAvailability five = availability(5, 2);
-        five.reserve(1, false);
-        assertThat(five.shortage(3, false, 1)).isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2));
-        assertThat(five.shortage(1, true, 7))
+        five.reserve(Ask.of(1));
+        assertThat(five.shortage(Ask.of(3), withheld(1))).isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2));
+        assertThat(five.shortage(Ask.ALL, withheld(7)))
                 .as("all of it; no more is withheld than is available")
                 .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3));
+    }
+
+    private static boolean fits(SemaphoreAvailability availability, Ask ask, long withheld) {
+        return availability.admission(ask, withheld(withheld)).isNow();
+    }
+
+    private static Admission admission(SemaphoreAvailability availability, Ask ask) {
+        return availability.admission(ask, withheld(0));
+    }
+
+    private static Line withheld(long permits) {
+        return new Line(new Demand(permits, 0), WaitersElsewhere.NONE, Place.NONE, true);
     }
 
     private static SemaphoreAvailability availability(int capacity, long held) {

@@ -12,9 +12,9 @@ class WaitersElsewhereTests {
     private static final LocalDateTime NOW = LocalDateTime.of(2026, 1, 1, 0, 0);
     private static final long HERE = 5;
 
-    private static final Waiter EARLY = new Waiter(Place.at(100), 2, false, false);
-    private static final Waiter LATE = new Waiter(Place.at(300), 3, false, false);
-    private static final Waiter OF_SEVERAL = new Waiter(Place.at(100), 4, false, true);
+    private static final Waiter EARLY = new Waiter(Place.at(100), Ask.of(2), false);
+    private static final Waiter LATE = new Waiter(Place.at(300), Ask.of(3), false);
+    private static final Waiter OF_SEVERAL = new Waiter(Place.at(100), Ask.of(4), true);
 
     @Test
     void withholdForThoseThatCameBefore() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;
@@ -236,7 +237,7 @@ class RowLockIntegrationTests {
         /** Acquires while a caller waits for one of the semaphores, which the transaction tells the other instances. */
         void acquireWhileOneWaits() {
             LocalQueue queue =
-                    new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), 1, false, false)), 1);
+                    new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), Ask.of(1), false)), 1);
             long instance = System.nanoTime();
             StoredGrant unused =
                     acquire(true, new LocalQueues(() -> instance, "owner", "first"::equals, Map.of("first", queue)));

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
@@ -20,9 +21,9 @@ class WaiterCodecTests {
     void decodesWhatItEncodes() {
         List<Waiter> waiters = List.of(
                 waiter(100, 1),
-                new Waiter(Place.at(SINCE), 20, false, true),
-                new Waiter(Place.at(SINCE + 1_000_000), 0, true, false),
-                new Waiter(Place.at(SINCE + 1_000_000), 0, true, true),
+                new Waiter(Place.at(SINCE), Ask.of(20), true),
+                new Waiter(Place.at(SINCE + 1_000_000), Ask.ALL, false),
+                new Waiter(Place.at(SINCE + 1_000_000), Ask.ALL, true),
                 waiter(50, Integer.MAX_VALUE));
 
         String text = WaiterCodec.encode(waiters);
@@ -45,7 +46,7 @@ class WaiterCodecTests {
     @Test
     void skipsWhatALaterVersionAppendsToACaller() {
         assertThat(WaiterCodec.decode("1 0:1;h=500,s=a/b 2s:2+;", BY_ARRIVAL, SINCE))
-                .containsExactly(waiter(0, 1), new Waiter(Place.at(SINCE + 100), 2, false, true));
+                .containsExactly(waiter(0, 1), new Waiter(Place.at(SINCE + 100), Ask.of(2), true));
     }
 
     @ParameterizedTest
@@ -70,13 +71,13 @@ class WaiterCodecTests {
 
     @Test
     void fitsTheColumnsWithTheLongestNumbers() {
-        Waiter longest = new Waiter(Place.at(Long.MAX_VALUE / 100), Integer.MAX_VALUE, false, true);
+        Waiter longest = new Waiter(Place.at(Long.MAX_VALUE / 100), Ask.of(Integer.MAX_VALUE), true);
         List<Waiter> waiters = Collections.nCopies(LocalQueue.MAX_FIRST, longest);
 
         assertThat(WaiterCodec.encode(waiters)).hasSizeLessThan(1_000);
     }
 
     private static Waiter waiter(long micros, int permits) {
-        return new Waiter(Place.at(SINCE + micros), permits, false, false);
+        return new Waiter(Place.at(SINCE + micros), Ask.of(permits), false);
     }
 }

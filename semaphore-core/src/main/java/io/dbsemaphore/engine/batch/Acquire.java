@@ -10,9 +10,7 @@ import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -85,8 +83,6 @@ public final class Acquire extends AcquireState {
 
     private final QueueClock clock;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
-    /** The number of permits that it waits for, for each semaphore in whose wait queue it is. */
-    private final Map<String, Long> queuedFor = new HashMap<>();
 
     private volatile long queuedAt;
     private volatile long triedSince;
@@ -113,7 +109,7 @@ public final class Acquire extends AcquireState {
     Acquire(Call call, AcquireCommand command, QueueClock clock) {
         super(command);
         this.call = call;
-        this.names = Set.copyOf(command.permits().keySet());
+        this.names = Set.copyOf(charges().keySet());
         this.deadline = callDeadline();
         this.clock = clock;
         setQueuedAt(clock.now());
@@ -185,10 +181,6 @@ public final class Acquire extends AcquireState {
      */
     public CompletableFuture<Answer> answer() {
         return answer;
-    }
-
-    Map<String, Long> queuedFor() {
-        return queuedFor;
     }
 
     long ticket() {

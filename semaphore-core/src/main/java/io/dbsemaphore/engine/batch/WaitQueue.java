@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Waiter;
@@ -21,7 +22,7 @@ final class WaitQueue {
     private static final class Node {
 
         private final Acquire acquire;
-        private final long requested;
+        private final Ask ask;
         private final int heapKey = ThreadLocalRandom.current().nextInt();
         private long sum;
         private long sumOfSeveral;
@@ -29,14 +30,14 @@ final class WaitQueue {
         private @Nullable Node left;
         private @Nullable Node right;
 
-        private Node(Acquire acquire, long requested) {
+        private Node(Acquire acquire, Ask ask) {
             this.acquire = acquire;
-            this.requested = requested;
+            this.ask = ask;
             update();
         }
 
         private boolean isOfSeveral() {
-            return acquire.command().isOfSeveral();
+            return acquire.isOfSeveral();
         }
 
         private int compareTo(Acquire other) {
@@ -44,6 +45,7 @@ final class WaitQueue {
         }
 
         private Node update() {
+            long requested = ask.permits();
             sum = requested + (left == null ? 0 : left.sum) + (right == null ? 0 : right.sum);
             sumOfSeveral = (isOfSeveral() ? requested : 0)
                     + (left == null ? 0 : left.sumOfSeveral)
@@ -56,9 +58,9 @@ final class WaitQueue {
     private record Split(@Nullable Node below, @Nullable Node above) {}
 
     /** Adds an acquire that is not in the queue. */
-    void add(Acquire acquire, long requested) {
+    void add(Acquire acquire, Ask ask) {
         Split split = split(root, acquire, false);
-        root = merge(merge(split.below(), new Node(acquire, requested)), split.above());
+        root = merge(merge(split.below(), new Node(acquire, ask)), split.above());
     }
 
     /** Removes an acquire. Returns whether it was present. */
@@ -121,8 +123,7 @@ final class WaitQueue {
         int ofSeveral = 0;
         Node node = next(root, null, false);
         while (node != null && first.size() < LocalQueue.MAX_FIRST) {
-            boolean exclusive = node.acquire.command().exclusive();
-            first.add(new Waiter(node.acquire.place(), (int) node.requested, exclusive, node.isOfSeveral()));
+            first.add(new Waiter(node.acquire.place(), node.ask, node.isOfSeveral()));
             ofSeveral += node.isOfSeveral() ? 1 : 0;
             node = next(root, node.acquire, ofSeveral == LocalQueue.MAX_OF_SEVERAL);
         }

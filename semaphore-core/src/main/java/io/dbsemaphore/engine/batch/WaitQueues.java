@@ -1,8 +1,10 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.Admission;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.Demand;
+import io.dbsemaphore.domain.Line;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -50,9 +52,6 @@ final class WaitQueues {
 
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
-
-    /** The number of permits that an exclusive caller waits for, since the capacity may be raised meanwhile. */
-    private static final long WHOLE_CAPACITY = Integer.MAX_VALUE;
 
     /**
      * A scan gives up after this many callers in a row that cannot be served. There are three scans: from the front, from the first caller
@@ -122,49 +121,42 @@ final class WaitQueues {
             return next == null ? waiting.first() : next;
         }
 
-        private void add(Acquire acquire, int count) {
-            long requested = Math.max(1, count);
-            waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
-            acquire.queuedFor().put(latest.name(), requested);
+        private void add(Acquire acquire) {
+            waiting.add(acquire, askOf(acquire));
         }
 
-        private int requestedBy(Acquire acquire) {
-            AcquireCommand command = acquire.command();
-            return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
+        private Ask askOf(Acquire acquire) {
+            return Objects.requireNonNull(acquire.charges().get(latest.name()));
         }
 
-        private long withheldElsewhere(Place place) {
-            return elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(place, latest.capacity(), isWindowOpen());
+        /** The number of permits that are promised to a caller which is woken. */
+        private long promisedTo(Acquire acquire) {
+            return askOf(acquire).needs(latest.capacity());
         }
 
         private long withheldAhead(Acquire acquire) {
-            return waiting.demandAhead(acquire).withheld(isWindowOpen()) + withheldElsewhere(acquire.place());
+            return line(acquire).withheld(latest.capacity());
         }
 
-        private long neededFor(Acquire acquire) {
-            return Math.max(1, requestedBy(acquire)) + withheldAhead(acquire);
+        /** The line of this semaphore, as seen by an acquire. */
+        private Line line(Acquire acquire) {
+            return new Line(waiting.demandAhead(acquire), elsewhere, acquire.place(), isWindowOpen());
+        }
+
+        private Admission admission(Acquire acquire) {
+            return Admission.of(latest.capacity(), available, line(acquire), askOf(acquire));
         }
 
         /** Whether availability was read recently, and the capacity suffices for a new caller. */
         private boolean isKnownFor(Acquire acquire) {
-            return clock.now() - answeredAt < RECENT
-                    && (latest.capacity() == 0 || requestedBy(acquire) <= latest.capacity());
-        }
-
-        /** Whether too few permits are available for a new caller in addition to those that earlier callers wait for. */
-        private boolean isShortFor(Acquire acquire) {
-            return available < neededFor(acquire);
-        }
-
-        /** Whether a caller waits for more than the capacity, which was lowered: the database will reject it. */
-        private boolean isExceededBy(Acquire acquire) {
-            return latest.capacity() > 0 && requestedBy(acquire) > latest.capacity();
+            return clock.now() - answeredAt < RECENT && !askOf(acquire).exceeds(latest.capacity());
         }
 
         /** Whether permits are available for callers behind this one, although it waits. */
         private boolean isAnyLeftBehind(Acquire acquire) {
-            boolean withholds = isWindowOpen() || !acquire.command().isOfSeveral();
-            return available > withheldAhead(acquire) + (withholds ? requestedBy(acquire) : 0);
+            boolean withholds = isWindowOpen() || !acquire.isOfSeveral();
+            return available
+                    > withheldAhead(acquire) + (withholds ? askOf(acquire).permits(latest.capacity()) : 0);
         }
 
         /** Takes the callers that can be served, by scans that end after {@link #MAX_PASSED} callers that cannot. */
@@ -198,7 +190,7 @@ final class WaitQueues {
 
         /** Assumes that enough permits are available for a caller, so that it is tried. */
         private void raiseAvailableFor(@Nullable Acquire acquire) {
-            available = acquire == null ? available : Math.max(available, neededFor(acquire));
+            available += acquire == null ? 0 : Math.max(0, admission(acquire).missing());
         }
 
         private void recordBatch(RemainingAvailability remaining, long changed, long asOf) {
@@ -251,7 +243,7 @@ final class WaitQueues {
         /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
         private long missing() {
             Acquire next = nextInTurn();
-            return next == null ? 0 : neededFor(next) - available;
+            return next == null ? 0 : admission(next).missing();
         }
 
         /** The number of instances with a caller that is served before the next of this one. */
@@ -275,7 +267,7 @@ final class WaitQueues {
                     latest.name(),
                     latest.capacity(),
                     latest.held(),
-                    acquire.queuedFor().getOrDefault(latest.name(), 0L).intValue(),
+                    askOf(acquire).needs(latest.capacity()),
                     latest.earliestExpiry(),
                     Math.min(spare, withheldAhead(acquire)));
         }
@@ -339,13 +331,10 @@ final class WaitQueues {
     void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
         long readAt = readAt(availability.values()).orElse(0);
         acquire.setPlace(Place.at(Math.min(readAt, arrivals.arrivalOf(acquire))));
-        Map<String, Integer> requested = new HashMap<>();
-        acquire.command().permits().forEach((name, count) -> {
-            RemainingAvailability remaining = Objects.requireNonNull(availability.get(name));
-            requested.put(name, acquire.command().exclusive() ? remaining.capacity() : count);
-        });
-        requested.forEach(
-                (name, count) -> byName.computeIfAbsent(name, Queue::new).add(acquire, count));
+        if (!availability.keySet().containsAll(acquire.names())) {
+            throw new IllegalStateException(acquire.names() + " are not among " + availability.keySet());
+        }
+        acquire.names().forEach(name -> byName.computeIfAbsent(name, Queue::new).add(acquire));
         recordRefusal(acquire.lastShortages());
     }
 
@@ -362,25 +351,29 @@ final class WaitQueues {
             if (queue == null || !queue.isKnownFor(acquire)) {
                 return false;
             }
-            isShort |= queue.isShortFor(acquire);
+            isShort |= !queue.admission(acquire).isNow();
             all.add(queue);
         }
         if (isShort) {
             acquire.setPlace(Place.at(arrivals.arrivalOf(acquire)));
-            all.forEach(queue -> queue.add(acquire, queue.requestedBy(acquire)));
+            all.forEach(queue -> queue.add(acquire));
         }
         return isShort;
     }
 
-    /** Removes an acquire from all queues. */
-    void remove(Acquire acquire) {
-        acquire.queuedFor().keySet().forEach(name -> {
+    /** Removes an acquire from all queues. Returns whether it was in them. */
+    boolean remove(Acquire acquire) {
+        boolean removed = false;
+        for (String name : acquire.names()) {
             Queue queue = byName.get(name);
-            if (queue != null && queue.waiting.remove(acquire) && queue.waiting.isEmpty()) {
-                byName.remove(name);
+            if (queue != null && queue.waiting.remove(acquire)) {
+                removed = true;
+                if (queue.waiting.isEmpty()) {
+                    byName.remove(name);
+                }
             }
-        });
-        acquire.queuedFor().clear();
+        }
+        return removed;
     }
 
     Collection<Acquire> clear() {
@@ -391,7 +384,6 @@ final class WaitQueues {
             }
         }
         byName.clear();
-        all.forEach(acquire -> acquire.queuedFor().clear());
         return all;
     }
 
@@ -406,14 +398,14 @@ final class WaitQueues {
         while (!changed.isEmpty()) {
             find(changed.remove())
                     .ifPresent(queue -> queue.serve(acquire -> {
-                        Map<String, Long> permits = Map.copyOf(acquire.queuedFor());
-                        permits.forEach((name, count) -> {
-                            adjustAvailable(name, -count);
-                            reserved.accept(name, count);
-                        });
-                        remove(acquire);
+                        acquire.names().forEach(name -> find(name).ifPresent(each -> {
+                            long promised = each.promisedTo(acquire);
+                            each.adjustAvailable(-promised);
+                            reserved.accept(name, promised);
+                        }));
+                        boolean removed = remove(acquire);
                         woken.add(acquire);
-                        changed.addAll(permits.size() > 1 ? permits.keySet() : Set.of());
+                        changed.addAll(removed && acquire.isOfSeveral() ? acquire.names() : Set.of());
                     }));
         }
         return woken;
@@ -422,12 +414,12 @@ final class WaitQueues {
     /** Whether all semaphores of a caller have enough permits, or it asks for more than a lowered capacity, so that waiting is pointless. */
     private boolean canBeServed(Acquire acquire) {
         boolean isEnough = true;
-        for (String name : acquire.queuedFor().keySet()) {
-            Queue queue = byName.get(name);
-            if (queue != null && queue.isExceededBy(acquire)) {
+        for (String name : acquire.names()) {
+            Admission admission = Objects.requireNonNull(byName.get(name)).admission(acquire);
+            if (admission.isNever()) {
                 return true;
             }
-            isEnough = isEnough && queue != null && queue.available >= queue.neededFor(acquire);
+            isEnough &= admission.isNow();
         }
         return isEnough;
     }
@@ -487,7 +479,7 @@ final class WaitQueues {
     /** The shortages of a waiting acquire, by the latest numbers; empty if those were read before its submission. */
     List<PermitShortage> shortages(Acquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
-        for (String name : acquire.queuedFor().keySet()) {
+        for (String name : acquire.names()) {
             Queue queue = byName.get(name);
             if (queue == null || queue.latestAsOf - acquire.queuedAt() <= 0) {
                 return List.of();

@@ -432,9 +432,7 @@ final class WorkQueue {
     }
 
     private void removeFromWaitQueues(Acquire acquire) {
-        Set<String> names = Set.copyOf(acquire.queuedFor().keySet());
-        waitQueues.remove(acquire);
-        boolean unused = wake(names);
+        boolean unused = waitQueues.remove(acquire) && wake(acquire.names());
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its semaphores. */

@@ -62,6 +62,10 @@ final class ModelDatabase {
         return List.copyOf(rows.keySet());
     }
 
+    int capacity(String name) {
+        return rows.get(name).capacity;
+    }
+
     long free(String name) {
         return rows.get(name).free();
     }

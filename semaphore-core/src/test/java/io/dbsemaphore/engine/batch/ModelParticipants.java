@@ -1,11 +1,13 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** The callers of a schedule, and its batches in flight. */
@@ -13,7 +15,12 @@ final class ModelParticipants {
 
     private final List<ModelCaller> callers = new ArrayList<>();
     private final List<ModelFlight> flights = new ArrayList<>();
+    private final ModelDatabase database;
     private int numbers;
+
+    ModelParticipants(ModelDatabase database) {
+        this.database = database;
+    }
 
     int nextNumber() {
         return ++numbers;
@@ -46,8 +53,17 @@ final class ModelParticipants {
     /** Who waits, and for how many permits of which semaphores. */
     Map<ModelCaller, Map<String, Long>> waiting() {
         Map<ModelCaller, Map<String, Long>> all = new LinkedHashMap<>();
-        callersAt(Stage.WAIT_QUEUE).forEach(each -> all.put(each, Map.copyOf(each.acquire.queuedFor())));
+        callersAt(Stage.WAIT_QUEUE).forEach(each -> all.put(each, askedBy(each)));
         return all;
+    }
+
+    /** How many permits of which semaphores a caller asks for. */
+    Map<String, Long> askedBy(ModelCaller caller) {
+        Map<String, Long> asked = new TreeMap<>();
+        AcquireCommand command = caller.state().command();
+        command.permits()
+                .forEach((name, count) -> asked.put(name, (long) (command.exclusive() ? database.capacity(name) : count)));
+        return asked;
     }
 
     List<ModelFlight> flights() {

@@ -7,7 +7,6 @@ import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -66,12 +65,7 @@ final class ModelWaiters {
             ModelCaller member = participants.callerOf(flight.batch.members().get(i));
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused
                     && (member.stage() == Stage.READY || member.stage() == Stage.WAIT_QUEUE)) {
-                Map<String, Long> asked = new HashMap<>();
-                member.state()
-                        .command()
-                        .permits()
-                        .forEach((name, count) -> asked.put(name, requested(flight, member, name, count)));
-                waiting.put(member, asked);
+                waiting.put(member, participants.askedBy(member));
             }
         }
         flight.result().availability().forEach((name, left) -> {
@@ -79,12 +73,6 @@ final class ModelWaiters {
                 Stream.of(least, most).forEach(each -> each.left(name, left, flight.changes(name), now));
             }
         });
-    }
-
-    private static long requested(ModelFlight flight, ModelCaller member, String name, int count) {
-        return member.state().command().exclusive()
-                ? flight.result().availability().get(name).capacity()
-                : count;
     }
 
     private @Nullable ModelCaller first(String name) {
@@ -164,6 +152,6 @@ final class ModelWaiters {
 
     /** Permits are withheld for it at any time, and for others while the window is open. */
     private static boolean isOfOne(ModelCaller caller) {
-        return !caller.state().command().isOfSeveral();
+        return !caller.state().isOfSeveral();
     }
 }

@@ -31,7 +31,7 @@ final class QueueScheduleRun {
     private final Random random;
     private final ModelDatabase database = new ModelDatabase();
     private final WorkQueue queue;
-    private final ModelParticipants participants = new ModelParticipants();
+    private final ModelParticipants participants = new ModelParticipants(database);
     private final QueueModel model;
     private final ScheduledBatches batches;
     private final List<String> events = new ArrayList<>();

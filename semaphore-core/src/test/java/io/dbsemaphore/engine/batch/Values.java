@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.Place;
@@ -35,7 +36,7 @@ final class Values {
 
     /** So many of 4 permits are left. So many other instances have a caller each that came just before, and lacks one permit. */
     static RemainingAvailability left(int free, LocalDateTime readAt, int instancesAhead) {
-        Waiter earlier = new Waiter(Place.at(Place.micros(readAt) - 1), 1, false, false);
+        Waiter earlier = new Waiter(Place.at(Place.micros(readAt) - 1), Ask.of(1), false);
         List<InstanceQueue> others = IntStream.range(0, instancesAhead)
                 .mapToObj(i -> new InstanceQueue(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
                 .toList();

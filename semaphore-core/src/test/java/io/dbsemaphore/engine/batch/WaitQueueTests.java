@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Waiter;
@@ -35,7 +36,7 @@ class WaitQueueTests {
             if (known == null) {
                 Acquire added = acquire(ticket);
                 expected.put(ticket, added);
-                queue.add(added, ticket);
+                queue.add(added, Ask.of((int) ticket));
             } else {
                 assertThat(queue.remove(known)).isEqualTo(true);
                 assertThat(queue.remove(known)).isEqualTo(false);
@@ -48,7 +49,7 @@ class WaitQueueTests {
                             .orElse(null));
             assertThat(queue.firstOfOneSemaphore())
                     .isEqualTo(expected.values().stream()
-                            .filter(each -> !each.command().isOfSeveral())
+                            .filter(each -> !each.isOfSeveral())
                             .findFirst()
                             .orElse(null));
             assertThat(queue.first())
@@ -68,7 +69,7 @@ class WaitQueueTests {
     @Test
     void findsTheFirstWithoutALookAtAllCallersOfSeveralSemaphores() {
         WaitQueue many = new WaitQueue();
-        LongStream.rangeClosed(1, 20_000).forEach(i -> many.add(acquire(3 * i), 1));
+        LongStream.rangeClosed(1, 20_000).forEach(i -> many.add(acquire(3 * i), Ask.of(1)));
 
         long start = System.nanoTime();
         IntStream.range(0, 40_000)
@@ -82,10 +83,10 @@ class WaitQueueTests {
     private static LocalQueue local(Map<Long, Acquire> acquires) {
         List<Waiter> first = new ArrayList<>();
         acquires.forEach((ticket, acquire) -> {
-            boolean several = acquire.command().isOfSeveral();
+            boolean several = acquire.isOfSeveral();
             if (first.size() < 16
                     && (!several || first.stream().filter(Waiter::ofSeveral).count() < 8)) {
-                first.add(new Waiter(acquire.place(), ticket.intValue(), false, several));
+                first.add(new Waiter(acquire.place(), Ask.of(ticket.intValue()), several));
             }
         });
         return new LocalQueue(first, acquires.size());
@@ -94,7 +95,7 @@ class WaitQueueTests {
     private static Demand demand(Map<Long, Acquire> acquires) {
         long all = acquires.keySet().stream().mapToLong(each -> each).sum();
         long ofSeveral = acquires.entrySet().stream()
-                .filter(each -> each.getValue().command().isOfSeveral())
+                .filter(each -> each.getValue().isOfSeveral())
                 .mapToLong(Map.Entry::getKey)
                 .sum();
         return new Demand(all, ofSeveral);

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
@@ -40,7 +41,7 @@ class WaitQueuesTests {
         assertThat(queues.needPolls()).as("polls").isEqualTo(true);
         assertThat(queues.isAwaited("backup")).as("backup").isEqualTo(true);
         assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
-        Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), 2, false, false);
+        Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), Ask.of(2), false);
         assertThat(queues.local("backup")).as("for other instances").isEqualTo(new LocalQueue(List.of(waiter), 1));
         assertThat(queues.local("copy")).isEqualTo(LocalQueue.EMPTY);
 

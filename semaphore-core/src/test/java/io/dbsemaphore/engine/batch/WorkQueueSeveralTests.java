@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
@@ -63,7 +64,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     void doNotHideThatAnotherInstanceIsBeforeTheNextCaller() {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 0, WaitersElsewhere.NONE);
         now += Duration.ofSeconds(1).toNanos(); // so that the database is asked
-        Waiter between = new Waiter(Place.at(Place.micros(CLOSED) + 5), 1, false, false);
+        Waiter between = new Waiter(Place.at(Place.micros(CLOSED) + 5), Ask.of(1), false);
         LocalDateTime later = CLOSED.plus(Duration.ofMillis(100));
         InstanceQueue other = new InstanceQueue(1, 2, List.of(between), 1, later.plusSeconds(1));
         Acquire next = caller(BACKUP);

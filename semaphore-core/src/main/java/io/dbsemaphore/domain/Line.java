@@ -1,0 +1,18 @@
+package io.dbsemaphore.domain;
+
+/**
+ * The line of callers for one semaphore, as seen from one place in it.
+ *
+ * @param here the permits that callers of this instance ahead of the place wait for
+ * @param elsewhere the callers that wait in other instances
+ * @param place the place
+ * @param isWindowOpen whether permits are withheld for callers of {@linkplain ReservationWindow several} semaphores
+ */
+public record Line(Demand here, WaitersElsewhere elsewhere, Place place, boolean isWindowOpen) {
+
+    /** The number of permits that are withheld from a caller at this place, for callers ahead of it. */
+    public long withheld(int capacity) {
+        return here.withheld(isWindowOpen)
+                + (elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(place, capacity, isWindowOpen));
+    }
+}
