@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,24 +60,23 @@ class ManyNamesPollIntegrationTests {
     @Measured
     @Test
     void takesEachAsLongAsFewDo() {
-        long some = median(SOME);
-        long many = median(MANY);
+        long some = Long.MAX_VALUE;
+        long many = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) { // in turn, and the best of each: other load comes and goes
+            some = Math.min(some, duration(SOME));
+            many = Math.min(many, duration(MANY));
+        }
 
-        Measurement.check(() -> assertThat(many).isLessThan(some * (MANY / SOME) * 5 / 4));
+        long best = many;
+        long bound = some * (MANY / SOME) * 5 / 4;
+        Measurement.check(() -> assertThat(best).isLessThan(bound));
     }
 
-    private long median(int count) {
+    private long duration(int count) {
         List<String> names = names(count);
-        return LongStream.range(0, 3)
-                .map(i -> {
-                    long begin = System.nanoTime();
-                    checkPoll(names);
-                    return System.nanoTime() - begin;
-                })
-                .sorted()
-                .skip(1)
-                .findFirst()
-                .orElseThrow();
+        long begin = System.nanoTime();
+        checkPoll(names);
+        return System.nanoTime() - begin;
     }
 
     private static List<String> names(int count) {

@@ -111,7 +111,9 @@ class PgBouncerIntegrationTests {
         schema.jdbc()
                 .execute("alter database \"" + database + "\" set default_transaction_isolation = 'repeatable read'");
         try {
+            stopNodes(); // a host would get an idle connection that the restart ends
             bouncer.restart();
+            startNodes();
             leaveSettingsAsTheyAre();
         } finally {
             schema.jdbc().execute("alter database \"" + database + "\" reset default_transaction_isolation");
