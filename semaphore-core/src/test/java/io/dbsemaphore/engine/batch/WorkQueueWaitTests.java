@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -434,7 +435,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {
-        Waiter earlier = new Waiter(Place.at(Place.micros(Values.NOW.minusMinutes(1))), 1, false, false);
+        Waiter earlier = new Waiter(Place.at(Place.micros(Values.NOW.minusMinutes(1))), Ask.of(1), false);
         InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }
