@@ -141,7 +141,8 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
         if (target instanceof Advised proxy && guards(proxy, invocation.getMethod())) {
             return invocation.proceed();
         }
-        // The class that the pointcut was asked about: the target may be a proxy with interfaces that its own target lacks
+        // The class that the pointcut was asked about: the target may be a proxy with interfaces that its own target
+        // lacks
         Class<?> targetClass = target == null ? invocation.getMethod().getDeclaringClass() : target.getClass();
         MethodGuard guard = find(invocation.getMethod(), targetClass);
         if (guard == null) {

@@ -139,8 +139,8 @@ public record Allocation(
                 int capacity = availability.semaphore().capacity();
                 rejections.put(
                         acquire,
-                        new GrantOutcome.Rejected(new PermitsExceedCapacityException(
-                                charge.getKey(), ask.permits(capacity), capacity)));
+                        new GrantOutcome.Rejected(
+                                new PermitsExceedCapacityException(charge.getKey(), ask.permits(capacity), capacity)));
                 return;
             }
             if (!admission.isNow()) {

@@ -164,8 +164,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
                         .map(this::handleOf)
                         .or(() -> findStored(run, externalId));
         if (handle.isEmpty()) {
-            own.map(this::handleOf)
-                    .ifPresent(run.keepAlive::lose); // unless its acquire has ended meanwhile
+            own.map(this::handleOf).ifPresent(run.keepAlive::lose); // unless its acquire has ended meanwhile
             throw new PermitLostException(externalId, permits);
         }
         return handle.get();

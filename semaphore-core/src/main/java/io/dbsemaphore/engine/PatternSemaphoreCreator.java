@@ -174,7 +174,8 @@ final class PatternSemaphoreCreator {
         int limit = run.settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
         Counted last = fresh();
         long known = last != null && limit - last.semaphores() > COUNT_BELOW ? last.semaphores() : -1;
-        // if another JVM creates one of them at the same time, the key is a duplicate, and the next attempt finds the row
+        // if another JVM creates one of them at the same time, the key is a duplicate, and the next attempt finds the
+        // row
         AdminTransactions.Creation creation = run.retry.call(() -> run.persistence
                 .admin()
                 .createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE, known));

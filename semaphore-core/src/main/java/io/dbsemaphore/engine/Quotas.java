@@ -226,11 +226,12 @@ final class Quotas {
     /** Adds a chunk that was just granted. */
     Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
         Chunk[] added = new Chunk[1];
-        quotas.compute(terms.name(), (name, known) -> { // atomic: the quota must not be forgotten before it has the chunk
-            Quota quota = known == null ? newQuota(name) : known;
-            added[0] = new Chunk(quota, state, terms, acquire.tokens(), asOf);
-            return quota;
-        });
+        quotas.compute(
+                terms.name(), (name, known) -> { // atomic: the quota must not be forgotten before it has the chunk
+                    Quota quota = known == null ? newQuota(name) : known;
+                    added[0] = new Chunk(quota, state, terms, acquire.tokens(), asOf);
+                    return quota;
+                });
         byExternalId.put(state.grant().externalId(), added[0]);
         beginChecks();
         return added[0];

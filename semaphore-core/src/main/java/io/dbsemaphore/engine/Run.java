@@ -124,8 +124,7 @@ final class Run extends RunContext {
             releaseRest(awaitWork());
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            databaseThreads()
-                    .execute(keepAlive::deregister); // unbinds grants that outlive the shutdown
+            databaseThreads().execute(keepAlive::deregister); // unbinds grants that outlive the shutdown
             log.warn(
                     "The shutdown was interrupted; permits that are still held become available when the instance counts as dead"
                             + " (semaphore.instance-timeout), or when their TTL has passed");

@@ -114,7 +114,9 @@ abstract class RunContext implements BatchObserver {
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
         BatchLimits limits = new BatchLimits(
-                Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2), // leaves some for other kinds of batches
+                Math.max(
+                        1,
+                        settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2), // leaves some for other kinds of batches
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait,

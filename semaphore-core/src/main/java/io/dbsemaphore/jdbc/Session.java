@@ -44,7 +44,8 @@ public final class Session {
         if (autoCommitBefore) {
             target.setAutoCommit(false);
         }
-        // a pool may leave a transaction open, above all one that SQL began, and the sums would be read from its snapshot
+        // a pool may leave a transaction open, above all one that SQL began, and the sums would be read from its
+        // snapshot
         if (!autoCommitBefore || limits.mayBeInTransaction(target)) {
             target.rollback();
         }

@@ -120,7 +120,8 @@ final class SessionLimits {
         changes.keySet().retainAll(before.keySet());
         set(connection, changes);
         if (changes.containsKey(COMPLETION_TYPE)) {
-            connection.rollback(); // ends the transaction that the last one has begun, with the isolation level of the host
+            connection.rollback(); // ends the transaction that the last one has begun, with the isolation level of the
+            // host
         }
         return before;
     }

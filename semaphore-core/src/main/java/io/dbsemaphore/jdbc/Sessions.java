@@ -204,7 +204,8 @@ public final class Sessions implements AutoCloseable {
 
     /** Returns a connection of the host. The configuration of its pool limits the wait. */
     private Connection connectionOfHost() throws SQLException {
-        boolean interrupted = Thread.interrupted(); // code of the application may have left it, and a pool would fail at once
+        boolean interrupted =
+                Thread.interrupted(); // code of the application may have left it, and a pool would fail at once
         if (waiting.get() == 0) {
             lastChange = System.nanoTime(); // before the thread counts as waiting: the last change may be long ago
         }

@@ -332,7 +332,8 @@ public final class Drill {
         }
         nanosOfAnswerBeside = System.nanoTime() - begin;
         answers.release();
-        // waits until the first session has rolled back; no other session does, since the key is between those of the drill
+        // waits until the first session has rolled back; no other session does, since the key is between those of the
+        // drill
         boolean unused = insertsDuplicateOf(2);
         if (!mayEnd) {
             deviationBeside = new Deviation(

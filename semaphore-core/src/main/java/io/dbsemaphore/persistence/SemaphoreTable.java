@@ -300,8 +300,7 @@ final class SemaphoreTable {
         return readPage(SINCE_OF_PAGE, SemaphoreTable::since, containing, afterName, limit);
     }
 
-    private <T> List<T> readPage(
-            String statement, RowMapper<T> row, String containing, String afterName, int limit) {
+    private <T> List<T> readPage(String statement, RowMapper<T> row, String containing, String afterName, int limit) {
         String like = "%" + escaped(containing) + "%";
         return sql.read(statement, row, afterName, like, like.toLowerCase(Locale.ROOT), limit);
     }

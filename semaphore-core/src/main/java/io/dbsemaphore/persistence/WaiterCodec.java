@@ -64,7 +64,10 @@ final class WaiterCodec {
             text.append(text.isEmpty() ? "" : " ")
                     .append(Long.toString(waiter.place().firstRefusedAt() - before, RADIX))
                     .append(':')
-                    .append(waiter.ask().exclusive() ? ALL : String.valueOf(waiter.ask().count()))
+                    .append(
+                            waiter.ask().exclusive()
+                                    ? ALL
+                                    : String.valueOf(waiter.ask().count()))
                     .append(waiter.ofSeveral() ? OF_SEVERAL : "");
             before = waiter.place().firstRefusedAt();
         }

@@ -102,15 +102,15 @@ class SemaphoreAvailabilityTests {
         assertThat(availability(CLOSED, WaitersElsewhere.NONE).line(acquire).withheld(5))
                 .isEqualTo(1);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(List.of(others), 1, OPEN);
-        assertThat(availability(OPEN, elsewhere).line(acquire).withheld(5))
-                .isEqualTo(6);
+        assertThat(availability(OPEN, elsewhere).line(acquire).withheld(5)).isEqualTo(6);
     }
 
     @Test
     void describesAShortage() {
         SemaphoreAvailability five = availability(5, 2);
         five.reserve(Ask.of(1));
-        assertThat(five.shortage(Ask.of(3), withheld(1))).isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2));
+        assertThat(five.shortage(Ask.of(3), withheld(1)))
+                .isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2));
         assertThat(five.shortage(Ask.ALL, withheld(7)))
                 .as("all of it; no more is withheld than is available")
                 .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3));

@@ -246,7 +246,8 @@ class ReportsIntegrationTests {
     @Test
     void tellsSinceWhenPermitsAreHeldAndCallersWait() {
         String prefix = instances.semaphore(1) + "-";
-        List.of("full", "idle", "paused", "paused-at-first").forEach(name -> operator.admin().create(prefix + name, 2));
+        List.of("full", "idle", "paused", "paused-at-first")
+                .forEach(name -> operator.admin().create(prefix + name, 2));
         operator.admin().setCapacity(prefix + "paused", 7, "ada", "more disks");
         operator.admin().setCapacity(prefix + "paused", 0, "ada", "closing");
         operator.admin().setCapacity(prefix + "paused-at-first", 0, "ada", "closing");

@@ -149,7 +149,8 @@ final class Settlement {
             acquire.setPostponedUntil(null);
             if (acquire.isWillingToWait()) {
                 waitQueues.park(acquire, availability);
-                acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // last: if parking fails, the acquire is answered with the batch
+                acquire.moveTo(
+                        Acquire.Stage.WAIT_QUEUE); // last: if parking fails, the acquire is answered with the batch
                 return;
             }
         }
@@ -220,7 +221,8 @@ final class Settlement {
             acquire.setPostponedUntil(firstUntil);
         }
         long remaining = clock.remainingNanos(Objects.requireNonNull(acquire.postponedUntil()));
-        // an acquire that waits for a lock while it writes cannot be withdrawn, so its last statement has to end in time
+        // an acquire that waits for a lock while it writes cannot be withdrawn, so its last statement has to end in
+        // time
         long toDecide = clock.remainingNanos(acquire.deadline().plus(limits.decisionTimeout()));
         boolean endsEarly = acquire.isWriteBlocked()
                 && !acquire.hasWaitTime()

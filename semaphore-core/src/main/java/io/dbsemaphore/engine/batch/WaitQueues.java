@@ -398,11 +398,12 @@ final class WaitQueues {
         while (!changed.isEmpty()) {
             find(changed.remove())
                     .ifPresent(queue -> queue.serve(acquire -> {
-                        acquire.names().forEach(name -> find(name).ifPresent(each -> {
-                            long promised = each.promisedTo(acquire);
-                            each.adjustAvailable(-promised);
-                            reserved.accept(name, promised);
-                        }));
+                        acquire.names()
+                                .forEach(name -> find(name).ifPresent(each -> {
+                                    long promised = each.promisedTo(acquire);
+                                    each.adjustAvailable(-promised);
+                                    reserved.accept(name, promised);
+                                }));
                         boolean removed = remove(acquire);
                         woken.add(acquire);
                         changed.addAll(removed && acquire.isOfSeveral() ? acquire.names() : Set.of());
@@ -530,7 +531,8 @@ final class WaitQueues {
         return byName.values().stream()
                 .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), backOff))
                 .min(Comparator.naturalOrder())
-                .orElseGet(() -> pollAfter(0, Long.MAX_VALUE, backOff)); // only to tell others of callers that have left
+                .orElseGet(
+                        () -> pollAfter(0, Long.MAX_VALUE, backOff)); // only to tell others of callers that have left
     }
 
     /**

@@ -113,8 +113,7 @@ final class WorkQueue {
 
     /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
     synchronized long nanosToWork() {
-        long toChange =
-                Math.min(nanosToStall(), backOff.nanosToEnd()); // first, so that none ends between the checks
+        long toChange = Math.min(nanosToStall(), backOff.nanosToEnd()); // first, so that none ends between the checks
         if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
             return 0L;
         }
@@ -265,7 +264,8 @@ final class WorkQueue {
             contestedUntil = clock.in(CONTESTED);
         }
         boolean woken = wake(batch.names());
-        // a release that was piggy-backed on an earlier batch counts again: that batch may have read its permits as held
+        // a release that was piggy-backed on an earlier batch counts again: that batch may have read its permits as
+        // held
         for (Release release : batch.isOfReleases() ? settlement.doneReleases() : List.<Release>of()) {
             woken |= released(release.grant().counts());
         }

@@ -62,7 +62,8 @@ final class ModelParticipants {
         Map<String, Long> asked = new TreeMap<>();
         AcquireCommand command = caller.state().command();
         command.permits()
-                .forEach((name, count) -> asked.put(name, (long) (command.exclusive() ? database.capacity(name) : count)));
+                .forEach((name, count) ->
+                        asked.put(name, (long) (command.exclusive() ? database.capacity(name) : count)));
         return asked;
     }
 

@@ -3,8 +3,8 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Place;

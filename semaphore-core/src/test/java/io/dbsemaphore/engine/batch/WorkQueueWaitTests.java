@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;

@@ -58,7 +58,8 @@ final class HeldCurve {
         this.since = complete ? from : latest(from, oldestReleased(uses).orElse(to));
         this.width = Math.max(1, ChronoUnit.MICROS.between(from, to) / STEPS);
         uses.stream()
-                .filter(use -> use.releasedAt().isEmpty() || use.releasedAt().get().isAfter(since))
+                .filter(use ->
+                        use.releasedAt().isEmpty() || use.releasedAt().get().isAfter(since))
                 .forEach(use -> {
                     add(latest(since, use.acquiredAt()), use.count());
                     use.releasedAt().ifPresent(at -> add(at, -use.count()));
@@ -126,8 +127,8 @@ final class HeldCurve {
             if (held < capacities.floorEntry(time).getValue()) {
                 available = available == null ? time : available;
             } else {
-                boolean only = available == null
-                        || Duration.between(available, time).compareTo(HANDOVER) < 0;
+                boolean only =
+                        available == null || Duration.between(available, time).compareTo(HANDOVER) < 0;
                 full = full != null && only ? full : time;
                 available = null;
             }

@@ -53,7 +53,9 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                 now,
                 Map.of(
                         "semaphores",
-                        page.stream().map(status -> with(since.get(status.name()), status)).toList()));
+                        page.stream()
+                                .map(status -> with(since.get(status.name()), status))
+                                .toList()));
         view.put("truncated", truncated);
         view.put("granted", admin.granted(RATE));
         return view;

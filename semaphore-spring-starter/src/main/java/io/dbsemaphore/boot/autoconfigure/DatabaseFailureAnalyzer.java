@@ -216,8 +216,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
             return "The database rejects the user or the password. Correct spring.datasource.username and"
                     + " spring.datasource.password.";
         }
-        if (error != null
-                && error.getErrorCode() == 1044) { // of MySQL and MariaDB, also for a missing database
+        if (error != null && error.getErrorCode() == 1044) { // of MySQL and MariaDB, also for a missing database
             return "The user has no right to a database of that name. Grant it the privileges on that database, create the database,"
                     + " or correct spring.datasource.url and spring.datasource.username.";
         }

@@ -45,7 +45,8 @@ class DocumentedJsonTests {
                 .split(Pattern.quote("\n### `/actuator/semaphores" + path.replace("backup", "{name}") + "`\n"), -1)[1]
                 .split("\n### ", -1)[0];
 
-        List<String> documented = Pattern.compile("^([\\w.\\[\\]]+) +(instant|string|number|boolean)\\b", Pattern.MULTILINE)
+        List<String> documented = Pattern.compile(
+                        "^([\\w.\\[\\]]+) +(instant|string|number|boolean)\\b", Pattern.MULTILINE)
                 .matcher(section)
                 .results()
                 .map(row -> row.group(1) + " " + row.group(2))
@@ -97,8 +98,10 @@ class DocumentedJsonTests {
                 Map.entry(
                         "requests",
                         List.of(
-                                new PermitUse("id", "a", Optional.of("b"), 1, 1, NOW, Optional.of(NOW), Optional.of(NOW)),
-                                new PermitUse("id", "a", Optional.of("b"), 3, 1, NOW, Optional.empty(), Optional.of(NOW)))),
+                                new PermitUse(
+                                        "id", "a", Optional.of("b"), 1, 1, NOW, Optional.of(NOW), Optional.of(NOW)),
+                                new PermitUse(
+                                        "id", "a", Optional.of("b"), 3, 1, NOW, Optional.empty(), Optional.of(NOW)))),
                 Map.entry(
                         "capacityHistory",
                         List.of(

@@ -25,8 +25,7 @@ class HeldCurveTests {
     void countsWhatWasHeldBeforeThePeriodAndWhatIsReleasedInIt() {
         HeldCurve curve = curve(use(2, -100, 600), use(1, 300, 900), use(3, 3000, null));
 
-        assertThat(curve.steps())
-                .containsExactly(step(0, 2), step(300, 3), step(600, 1), step(900, 0), step(3000, 3));
+        assertThat(curve.steps()).containsExactly(step(0, 2), step(300, 3), step(600, 1), step(900, 0), step(3000, 3));
         assertThat(curve.since()).isEqualTo(FROM);
     }
 
@@ -72,7 +71,8 @@ class HeldCurveTests {
 
     @Test
     void isUnknownIfMoreAreHeldThanAreRead() {
-        assertThat(new HeldCurve(List.of(use(1, 60, null)), false, capacity(3), FROM, TO).since()).isEqualTo(TO);
+        assertThat(new HeldCurve(List.of(use(1, 60, null)), false, capacity(3), FROM, TO).since())
+                .isEqualTo(TO);
     }
 
     @Test
@@ -86,7 +86,14 @@ class HeldCurveTests {
     @Test
     void staysFullWhileAPermitChangesHands() {
         PermitUse next = new PermitUse(
-                "next", "a", Optional.empty(), 1, 1, FROM.plusSeconds(1200).plusMillis(400), Optional.empty(), Optional.empty());
+                "next",
+                "a",
+                Optional.empty(),
+                1,
+                1,
+                FROM.plusSeconds(1200).plusMillis(400),
+                Optional.empty(),
+                Optional.empty());
 
         assertThat(curve(1, use(1, 900, 1200), next).fullSince()).contains(FROM.plusSeconds(900));
         assertThat(curve(1, use(1, 900, 1198), next).fullSince()).contains(next.acquiredAt());
@@ -99,8 +106,7 @@ class HeldCurveTests {
         HeldCurve curve = new HeldCurve(List.of(use(2, 60, null)), true, capacities, FROM, TO);
 
         assertThat(capacities)
-                .isEqualTo(
-                        new TreeMap<>(Map.of(Instant.MIN, 1, FROM.plusSeconds(600), 4, FROM.plusSeconds(1600), 2)));
+                .isEqualTo(new TreeMap<>(Map.of(Instant.MIN, 1, FROM.plusSeconds(600), 4, FROM.plusSeconds(1600), 2)));
         assertThat(curve.steps())
                 .containsExactly(
                         new Step(FROM, 0, 1),
@@ -129,7 +135,8 @@ class HeldCurveTests {
     private static PermitUse use(int permits, int acquired, Integer released) {
         return new PermitUse(
                 "id",
-                "owner", Optional.empty(),
+                "owner",
+                Optional.empty(),
                 permits,
                 1,
                 FROM.plusSeconds(acquired),

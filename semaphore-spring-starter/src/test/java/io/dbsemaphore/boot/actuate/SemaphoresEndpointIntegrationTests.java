@@ -96,7 +96,11 @@ class SemaphoresEndpointIntegrationTests {
 
             answer.json()
                     .extractingPath("$.semaphores[0].heldSince")
-                    .isEqualTo(readOnly.admin().holders("since-held").get(0).acquiredAt().toString());
+                    .isEqualTo(readOnly.admin()
+                            .holders("since-held")
+                            .get(0)
+                            .acquiredAt()
+                            .toString());
             answer.json().doesNotHavePath("$.semaphores[1].heldSince");
             answer.json().doesNotHavePath("$.semaphores[0].pausedCapacity");
             answer.json().extractingPath("$.semaphores[1].pausedCapacity").isEqualTo(7);

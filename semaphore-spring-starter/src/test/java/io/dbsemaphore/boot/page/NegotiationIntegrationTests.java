@@ -158,7 +158,8 @@ class NegotiationIntegrationTests {
     @MethodSource("hosts")
     void takesNamesWithColonsAndSlashesInThePath(OrdersHost host) {
         for (String name :
-                new String[] {"tenant:1", "eu.west/nightly", "a/b/c", "Größe 7", "requests", "history", "instances/7"}) {
+                new String[] {"tenant:1", "eu.west/nightly", "a/b/c", "Größe 7", "requests", "history", "instances/7"
+                }) {
             host.admin().create(name, 3);
             String path = "/" + UriUtils.encodePath(name, StandardCharsets.UTF_8);
 
@@ -176,7 +177,19 @@ class NegotiationIntegrationTests {
     @MethodSource("hosts")
     void takesAnyNameAsAParameter(OrdersHost host) {
         for (String name : new String[] {
-            "a/b", "100%", "..", "a;b", "a\\b", "?&=#", "/a", "a/", "a//b", "instances", "requests", "b/requests", "b/history"
+            "a/b",
+            "100%",
+            "..",
+            "a;b",
+            "a\\b",
+            "?&=#",
+            "/a",
+            "a/",
+            "a//b",
+            "instances",
+            "requests",
+            "b/requests",
+            "b/history"
         }) {
             host.admin().create(name, 3);
             String query = "?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8);

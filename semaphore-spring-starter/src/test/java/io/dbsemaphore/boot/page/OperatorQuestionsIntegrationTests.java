@@ -98,7 +98,8 @@ class OperatorQuestionsIntegrationTests {
     /** Within one kind of trouble, and among the others: by the age of the oldest holder, then by name. */
     @Test
     void seesTheSemaphoresWithTroubleFirst() {
-        List<String> names = List.of("o-late", "o-awaited", "o-paused", "o-over", "o-old", "o-2", "o-10", "o-idle-2", "o-idle-10");
+        List<String> names =
+                List.of("o-late", "o-awaited", "o-paused", "o-over", "o-old", "o-2", "o-10", "o-idle-2", "o-idle-10");
         names.forEach(name -> host.admin().create(name, 3));
         host.admin().setCapacity("o-paused", 0, "grace", "month-end closing");
         hold("o-over", "node-1", 3);
@@ -129,7 +130,8 @@ class OperatorQuestionsIntegrationTests {
                 .containsPattern("Waiting now\\s+4\\s+for 2 semaphores")
                 .containsPattern("Longest wait\\s+1 min \\d+ s\\s+o-late")
                 .containsPattern("Granted per minute\\s+\\d+");
-        browser.run("const order = document.querySelector('#order'); order.value = 'name'; order.dispatchEvent(new Event('change'))");
+        browser.run(
+                "const order = document.querySelector('#order'); order.value = 'name'; order.dispatchEvent(new Event('change'))");
         assertThat(shownNames())
                 .containsExactly(
                         "o-2", "o-10", "o-awaited", "o-idle-2", "o-idle-10", "o-late", "o-old", "o-over", "o-paused");
@@ -139,7 +141,8 @@ class OperatorQuestionsIntegrationTests {
 
     @SuppressWarnings("unchecked")
     private static List<String> shownNames() {
-        return (List<String>) browser.run("return [...document.querySelectorAll('.semaphores .name')].map(name => name.innerText)");
+        return (List<String>)
+                browser.run("return [...document.querySelectorAll('.semaphores .name')].map(name => name.innerText)");
     }
 
     private static String rowOf(String name) {
@@ -173,11 +176,16 @@ class OperatorQuestionsIntegrationTests {
         acquiredAgo(first, Duration.ofMinutes(40));
         acquiredAgo(ended, Duration.ofMinutes(30));
         database.jdbc()
-                .update("update permit_request set updated_at = ? where external_id = ?", now().minusMinutes(20), ended.externalId());
+                .update(
+                        "update permit_request set updated_at = ? where external_id = ?",
+                        now().minusMinutes(20),
+                        ended.externalId());
         acquiredAgo(second, Duration.ofMinutes(10));
 
         open("#/semaphore/past");
-        browser.awaitText("section[aria-labelledby='chart-title']", "At most 2 permits were held at once in the last hour")
+        browser.awaitText(
+                        "section[aria-labelledby='chart-title']",
+                        "At most 2 permits were held at once in the last hour")
                 .awaitText(".headline", "10 min")
                 .awaitText(".headline", "40 min");
 
@@ -187,7 +195,8 @@ class OperatorQuestionsIntegrationTests {
         assertThat(heightAt(".line", 40)).isEqualTo(2.0);
         assertThat(heightAt(".line", 65)).isEqualTo(20.5);
         assertThat(heightAt(".line", 90)).isEqualTo(2.0);
-        assertThat(((Number) browser.run("return Number(document.querySelector('rect.full').getAttribute('x'))")).doubleValue())
+        assertThat(((Number) browser.run("return Number(document.querySelector('rect.full').getAttribute('x'))"))
+                        .doubleValue())
                 .isBetween(74.0, 78.0);
         assertThat(browser.errors()).isEmpty();
     }
@@ -263,7 +272,8 @@ class OperatorQuestionsIntegrationTests {
         browser.run("navigator.clipboard.writeText = async () => { throw new Error('not permitted'); }");
         browser.click(".who", "Copy").awaitText("#notice", "Selected. Copy it with");
         assertThat(browser.run("return getSelection().toString()")).isEqualTo(held.externalId());
-        Awaitility.await().untilAsserted(() -> assertThat(browser.text("#main table")).contains("Held for", "2 s"));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(browser.text("#main table")).contains("Held for", "2 s"));
         assertThat(browser.text(".who")).as("the row is still open").contains(held.externalId());
         assertThat(browser.errors()).isEmpty();
     }
@@ -299,14 +309,19 @@ class OperatorQuestionsIntegrationTests {
             browser.sized(390, 800);
             open("#/semaphore/phone");
             browser.awaitText("#main table", "node-2");
-            int line = ((Number) browser.run("return parseFloat(getComputedStyle(document.body).lineHeight)")).intValue();
+            int line =
+                    ((Number) browser.run("return parseFloat(getComputedStyle(document.body).lineHeight)")).intValue();
             for (int row = 1; row <= 2; row++) {
                 assertThat(heightOf(row)).as("row %d", row).isBetween(2 * line, 3 * line);
             }
-            assertThat(browser.text(holders() + " tbody tr")).contains("1 permit", "expires in").doesNotContain("Release");
+            assertThat(browser.text(holders() + " tbody tr"))
+                    .contains("1 permit", "expires in")
+                    .doesNotContain("Release");
 
             browser.find(".who summary").click();
-            browser.awaitText(holders() + " tbody tr", held.externalId()).click(holders(), "Release").find("dialog");
+            browser.awaitText(holders() + " tbody tr", held.externalId())
+                    .click(holders(), "Release")
+                    .find("dialog");
             browser.click("dialog", "Cancel");
             assertThat(((Number) browser.run("return document.documentElement.scrollWidth")).intValue())
                     .isLessThanOrEqualTo(390);
