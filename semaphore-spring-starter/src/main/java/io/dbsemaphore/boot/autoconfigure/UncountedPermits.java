@@ -166,10 +166,10 @@ record UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl, 
                 call -> switch (call.getMethod().getName()) {
                     case "create", "delete" -> false;
                     case "find" -> Optional.empty();
-                    case "list", "instances", "capacityHistory", "reclaims" -> List.of();
+                    case "list", "since", "instances", "capacityHistory", "reclaims" -> List.of();
                     case "now" -> Instant.now();
                     case "forceRelease" -> ReleaseOutcome.NOT_FOUND;
-                    case "releaseOrphans", "deleteReleasedRequests", "deleteCapacityHistory" -> 0;
+                    case "granted", "releaseOrphans", "deleteReleasedRequests", "deleteCapacityHistory" -> 0;
                     case "toString" -> contract.getSimpleName() + " without semaphores";
                     default -> throw SemaphoreNotFoundException.nothingChanged((String) call.getArguments()[0]);
                 });
