@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -13,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** An operator who sees a warning finds it in docs/operations.md, and nothing there that no code says. */
+/** An operator who sees a warning finds its beginning in docs/operations.md, and nothing there that no code says. */
 class DocumentedWarningsTests {
 
     private static final Path ROOT =
@@ -23,10 +24,13 @@ class DocumentedWarningsTests {
             Pattern.compile("\\.(?:warn|error)\\(\\s*((?:\"(?:[^\"\\\\]|\\\\.)*\"[\\s+]*)+)");
     private static final Pattern UNREADABLE = Pattern.compile("log\\.(?:warn|error)\\(\\s*[^\\s\"]");
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
+    /** A message up to the end of its first clause: the rest of it says what to do. */
+    private static final Pattern BEGINNING = Pattern.compile("(.+?)(?:[:;.] .*|:)?");
+
     private static final Pattern ROW = Pattern.compile("^\\| `([^`]+)` \\|", Pattern.MULTILINE);
 
     @Test
-    void eachWarningIsDocumentedAsItIsLogged() throws IOException {
+    void eachWarningIsDocumentedByItsBeginning() throws IOException {
         Set<String> logged = new TreeSet<>();
         for (String module : new String[] {"semaphore-core", "semaphore-spring-starter", "semaphore-adapters"}) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
@@ -34,8 +38,10 @@ class DocumentedWarningsTests {
             }
         }
 
-        assertThat(logged).hasSizeGreaterThan(10);
-        assertThat(documented()).isEqualTo(logged);
+        List<String> beginnings =
+                logged.stream().map(DocumentedWarningsTests::beginning).sorted().toList();
+        assertThat(beginnings).hasSizeGreaterThan(10).doesNotHaveDuplicates();
+        assertThat(documented()).isEqualTo(beginnings);
     }
 
     private static void addWarnings(Path file, Set<String> warnings) {
@@ -58,15 +64,17 @@ class DocumentedWarningsTests {
         }
     }
 
-    private static Set<String> documented() throws IOException {
+    private static String beginning(String message) {
+        Matcher beginning = BEGINNING.matcher(message);
+        assertThat(beginning.matches()).as(message).isTrue();
+        return beginning.group(1);
+    }
+
+    private static List<String> documented() throws IOException {
         String operations = Files.readString(ROOT.resolve("docs/operations.md"));
         int begin = operations.indexOf("\n## What each warning means\n");
         assertThat(begin).isPositive();
         Matcher rows = ROW.matcher(operations.substring(begin, operations.indexOf("\n## ", begin + 1)));
-        Set<String> documented = new TreeSet<>();
-        while (rows.find()) {
-            documented.add(rows.group(1));
-        }
-        return documented;
+        return rows.results().map(row -> row.group(1)).sorted().toList();
     }
 }

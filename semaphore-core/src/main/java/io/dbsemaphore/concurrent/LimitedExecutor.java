@@ -154,8 +154,8 @@ public final class LimitedExecutor implements Executor {
                         .toArray(StackTraceElement[]::new));
             }
             log.warn(
-                    "{} {} block their threads, the first for {} ms. Others have got further threads, so that they do not wait for these."
-                            + " Run work that takes long on an executor of your own, as with thenAcceptAsync",
+                    "{} {} block their threads, the first for {} ms. Others run on additional threads. Run long work on"
+                            + " your own executor, for example with thenAcceptAsync",
                     blocked,
                     tasks,
                     TimeUnit.NANOSECONDS.toMillis(now - since),

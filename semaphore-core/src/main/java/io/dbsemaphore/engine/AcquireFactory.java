@@ -109,18 +109,16 @@ final class AcquireFactory {
             throw new IllegalTransactionStateException(
                     "%s cannot be acquired within an open transaction (semaphore.host-transaction=refuse): it keeps one"
                                     .formatted(request.permits().keySet())
-                            + " connection of the pool while the acquire needs another. Acquire before the transaction"
-                            + " begins, as @WithPermits does on the @Transactional method itself; a @TransactionalEventListener runs"
-                            + " within the transaction unless it is @Async, too. Nothing was acquired");
+                            + " connection of the pool while the acquire needs another. Nothing was acquired. Put @WithPermits"
+                            + " on the @Transactional method itself, or make a @TransactionalEventListener @Async, too");
         }
         if (warnedOfHostTransaction.compareAndSet(false, true)) {
             log.warn(
-                    "{} is acquired within an open transaction, which keeps one connection of the pool while the acquire"
-                            + " needs another: if as many threads do this at once as the pool has connections, they wait for each other"
-                            + " until the timeout of the pool. Acquire before the transaction begins, as @WithPermits does on the"
-                            + " @Transactional method itself; a @TransactionalEventListener runs within the transaction unless it is"
-                            + " @Async, too; or make the pool larger than the number of threads that do this, and set"
-                            + " semaphore.host-transaction=allow. This warning is logged once",
+                    "{} is acquired within an open transaction, which keeps one connection while the acquire needs"
+                            + " another: if as many threads do this as the pool has connections, they block each other"
+                            + " until the pool's timeout. Put @WithPermits on the @Transactional method itself, or make a"
+                            + " @TransactionalEventListener @Async, too. Or make the pool larger than the number of these"
+                            + " threads, and set semaphore.host-transaction=allow. This warning is logged once",
                     request.permits().keySet());
         }
     }

@@ -32,8 +32,8 @@ public final class DatabaseNotWritableException extends SemaphoreException imple
             This applies to connections that are opened afterwards.""";
 
     private static final String DENIED = """
-            Grant the user of spring.datasource.username (semaphore.datasource.username where that is set) what it needs at run \
-            time, on the tables in their schema, as an administrator:
+            As an administrator, grant the user of spring.datasource.username (semaphore.datasource.username where that is \
+            set) these privileges, which it needs at run time:
 
                 grant select, insert, update on %1$ssemaphore to ...;
                 grant select, insert, update on %1$spermit_request to ...;

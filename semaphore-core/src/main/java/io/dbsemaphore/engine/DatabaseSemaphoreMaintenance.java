@@ -124,7 +124,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             }
         } catch (RuntimeException failure) {
             if (!closed) {
-                log.warn("The {} failed; it is tried again at its next time", name, failure);
+                log.warn("The {} failed, and is retried when it is due again", name, failure);
             }
         } finally {
             oneAtATime.unlock();

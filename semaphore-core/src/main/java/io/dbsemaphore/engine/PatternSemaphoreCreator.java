@@ -223,9 +223,9 @@ final class PatternSemaphoreCreator {
         boolean near = semaphores * 100 >= limit * WARN_AT_PERCENT;
         if (near && !warned) {
             log.warn(
-                    "Patterns have created {} semaphores, at least {} % of the {} that semaphore.max-pattern-semaphores allows. Once"
-                            + " there are as many, acquires of new names fail. Raise the limit, or let the maintenance delete idle"
-                            + " semaphores sooner (semaphore.maintenance.pattern-idle-after)",
+                    "Patterns have created {} semaphores, at least {} % of the {} that semaphore.max-pattern-semaphores"
+                            + " allows. At the limit, acquires of new names fail. Raise it, or lower"
+                            + " semaphore.maintenance.pattern-idle-after",
                     semaphores, WARN_AT_PERCENT, limit);
         }
         warned = near;

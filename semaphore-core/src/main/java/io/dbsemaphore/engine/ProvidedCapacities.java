@@ -175,13 +175,13 @@ final class ProvidedCapacities {
             }
         }
         if (changed > 0) {
-            log.info("Applied what CapacityProvider says to {} semaphore(s) of patterns", changed);
+            log.info("Applied the capacities of CapacityProvider to {} semaphore(s) of patterns", changed);
         }
         if (!failures.isEmpty() && !isStopped.getAsBoolean()) {
             Map.Entry<String, Throwable> first = failures.entrySet().iterator().next();
             log.warn(
-                    "CapacityProvider gave no capacity for {} semaphore(s) of patterns, such as '{}': they keep the one that they have,"
-                            + " and are asked about again with the next release of orphans",
+                    "CapacityProvider gave no capacity for {} semaphore(s) of patterns, such as '{}': they keep theirs"
+                            + " until the next release of orphans asks again",
                     failures.size(),
                     first.getKey(),
                     first.getValue());

@@ -80,8 +80,8 @@ record ReleaseService(RunContext run) {
                     throw failure;
                 }
                 log.warn(
-                        "The release of grant {} on {} failed and is repeated in the background; its permits are available when"
-                                + " their TTL has passed at the latest: {}",
+                        "The release of grant {} on {} failed and is retried in the background; its permits are available"
+                                + " at the latest when their TTL has passed: {}",
                         grant.externalId(),
                         grant.counts(),
                         NestedExceptionUtils.getMostSpecificCause(failure)
@@ -106,8 +106,8 @@ record ReleaseService(RunContext run) {
             run.keepAlive.reportGone(lost);
         } catch (RuntimeException failure) {
             log.warn(
-                    "{} was no longer held when it was released, for an unknown reason. Others may have been granted its permits"
-                            + " while its work was under way",
+                    "{} was no longer held when it was released, for an unknown reason. Others may have held its permits"
+                            + " during its work",
                     lost,
                     failure);
         }

@@ -125,9 +125,8 @@ final class Run extends RunContext {
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
             databaseThreads().execute(keepAlive::deregister); // unbinds grants that outlive the shutdown
-            log.warn(
-                    "The shutdown was interrupted; permits that are still held become available when the instance counts as dead"
-                            + " (semaphore.instance-timeout), or when their TTL has passed");
+            log.warn("The shutdown was interrupted; permits that are still held become available after"
+                    + " semaphore.instance-timeout, or when their TTL has passed");
         } finally {
             keepAlive.close();
         }
@@ -145,9 +144,8 @@ final class Run extends RunContext {
         applicationThreads.shutdown();
         try {
             if (!applicationThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
-                log.warn(
-                        "Code of the application that the semaphores called, such as a listener of a lost grant, has not returned"
-                                + " at shutdown");
+                log.warn("Application code that the semaphores called, such as a SemaphoreListener, has not returned at"
+                        + " shutdown");
             }
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
@@ -187,8 +185,8 @@ final class Run extends RunContext {
                 .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads());
         if (!quotas.awaitReturns(until)) {
             log.warn(
-                    "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
-                            + " (semaphore.instance-timeout), or when their TTL has passed",
+                    "Some idle permits were not returned within {}; they become available after"
+                            + " semaphore.instance-timeout, or when their TTL has passed",
                     DATABASE_TIMEOUT);
         }
         @Nullable Exception cause = null;
@@ -206,25 +204,24 @@ final class Run extends RunContext {
         late.removeAll(ending);
         if (!ending.isEmpty()) {
             log.warn(
-                    "{} grant(s) were lost: the work that holds them has itself shut the application down, so the shutdown did not"
-                            + " wait for it, and released them, such as {}. Others may be granted their permits; what the work still"
-                            + " does is no longer limited by them. Call System.exit or close the application context after the work",
+                    "{} grant(s) were lost because their own work shut the application down, such as {}. The rest of the"
+                            + " work no longer counts against the limit. Call System.exit or close the application context"
+                            + " after the work",
                     ending.size(),
                     named(ending));
         }
         if (!late.isEmpty()) {
             log.warn(
-                    "{} grant(s) were lost: they were still held at shutdown, after semaphore.shutdown-timeout ({}), and were"
-                            + " released, such as {}. Others may be granted their permits; their work, if it still runs, is no"
-                            + " longer limited by them. Raise semaphore.shutdown-timeout, make the work shorter, or acquire with"
-                            + " releaseAtShutdown = false",
+                    "{} grant(s) still held at shutdown were lost after semaphore.shutdown-timeout ({}), such as {}. If"
+                            + " their work still runs, it no longer counts against the limit. Raise"
+                            + " semaphore.shutdown-timeout, shorten the work, or acquire with releaseAtShutdown = false",
                     late.size(),
                     settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT),
                     named(late));
         }
         if (rest.size() - left > taken.size()) {
             log.info(
-                    "Released {} grant(s) at shutdown that are not known to have work in progress",
+                    "Released {} grant(s) at shutdown without known work in progress",
                     rest.size() - left - taken.size());
         }
         boolean gone = cause != null
@@ -233,8 +230,8 @@ final class Run extends RunContext {
         int lost = gone ? background.abandon() : 0;
         if (lost > 0) {
             log.warn(
-                    "The tables of the semaphores were gone at shutdown, as those of an H2 database in memory that devtools has"
-                            + " shut down: {} grant(s) that were not released are lost with them",
+                    "The tables of the semaphores were gone at shutdown, for example because devtools shut down an H2"
+                            + " database in memory: {} grant(s) were lost with them",
                     lost);
         } else if (left > 0) {
             log.warn(

@@ -44,8 +44,8 @@ import org.jspecify.annotations.Nullable;
 public final class SemaphoreEngine implements AutoCloseable {
 
     private static final String STOPPED = """
-            The semaphores of this application instance are stopped, as when its application context is paused, and \
-            acquire no permits until they are started again; nothing was acquired""";
+            The semaphores of this application instance are stopped, for example because its application context is \
+            paused. Nothing was acquired. Try again when they are started, or on another instance""";
 
     private final RunContext.Configuration configuration;
     private final GrantRegistry held = new GrantRegistry();

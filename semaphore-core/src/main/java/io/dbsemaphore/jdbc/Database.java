@@ -69,8 +69,7 @@ public enum Database {
     /** The possible loss if a setting does not have its durable value, by the setting. */
     private static final Map<String, String> LOSSES = Map.of(
             "innodb_flush_log_at_trx_commit", "a crash of the server may lose up to a second of commits",
-            "sync_binlog",
-                    "after a crash of the server its replicas, one of which may become the primary, may lack the last commits",
+            "sync_binlog", "after a crash of the server, a replica that becomes the primary may lack the last commits",
             "fsync", "a crash of the machine may lose commits and corrupt the database",
             "synchronous_commit", "a crash of the server may lose the last commits");
 
@@ -302,9 +301,9 @@ public enum Database {
         }
         lossySettings(values)
                 .forEach(setting -> log.warn(
-                        "The database of the semaphores runs with {}={}: {}. Grants that are lost with them can be made again"
-                                + " while their holders are still working. Set it to {}, or use requireHeld in work that must"
-                                + " not be done twice",
+                        "The database of the semaphores runs with {}={}: {}. A lost grant can be given to another caller"
+                                + " while its holder still works. Set it to {}, or use requireHeld in work that must not"
+                                + " be done twice",
                         setting,
                         values.get(setting),
                         LOSSES.get(setting),

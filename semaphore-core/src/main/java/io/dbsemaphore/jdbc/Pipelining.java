@@ -80,9 +80,9 @@ final class Pipelining {
     void switchOff(SQLException refusal) {
         if (on.compareAndSet(true, false)) {
             log.warn(
-                    "The DataSource of the semaphores rejects several statements at once. From now on each statement takes"
-                            + " its own round trip: an acquire takes six instead of two. Allow them in the filter, proxy"
-                            + " or firewall that rejects them, or set semaphore.jdbc.pipelining=false to avoid this warning",
+                    "The DataSource of the semaphores rejects several statements at once. From now on each takes its own"
+                            + " round trip: an acquire takes six instead of two. Allow them in the filter, proxy or"
+                            + " firewall, or set semaphore.jdbc.pipelining=false",
                     refusal);
         }
     }

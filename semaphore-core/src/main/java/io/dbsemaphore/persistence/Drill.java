@@ -289,8 +289,8 @@ public final class Drill {
             boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos());
         }
         if (!besideIsOpen) {
-            log.info(
-                    "The start does not test that a row lock excludes another session: it has no second one of the same server");
+            log.info("The start does not test that a row lock excludes another session: it got no second session on the"
+                    + " same server");
         }
         return besideIsOpen;
     }
@@ -374,7 +374,7 @@ public final class Drill {
             return tables.sql().execute(sql, all);
         } catch (RuntimeException denied) {
             log.warn(
-                    "Rows that the start has inserted to test the tables remain, since they were not rolled back. Execute: {}",
+                    "The start inserted rows to test the tables, and their rollback left them there. Execute: {}",
                     sql.replace("?", all.toString().replaceAll("[\\[\\]]", "")),
                     denied);
             return 0;

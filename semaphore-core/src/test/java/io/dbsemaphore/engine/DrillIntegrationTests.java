@@ -578,7 +578,7 @@ class DrillIntegrationTests {
     }
 
     private static final String LEFT_OUT =
-            "The start does not test that a row lock excludes another session: it has no second one of the same server";
+            "The start does not test that a row lock excludes another session: it got no second session on the same server";
 
     private void refuses(String options, String... parts) {
         try (HikariDataSource pool = pool(4, options)) {

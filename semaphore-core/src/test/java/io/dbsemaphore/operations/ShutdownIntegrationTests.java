@@ -140,8 +140,13 @@ class ShutdownIntegrationTests {
                 .filteredOn(message -> message.contains("still held at shutdown"))
                 .singleElement()
                 .asString()
-                .startsWith("WARN 1 grant(s) were lost")
-                .contains(externalId.get(), name, "no longer limited", "semaphore.shutdown-timeout (PT1S)", " for PT");
+                .startsWith("WARN 1 grant(s) still held at shutdown were lost")
+                .contains(
+                        externalId.get(),
+                        name,
+                        "no longer counts against the limit",
+                        "semaphore.shutdown-timeout (PT1S)",
+                        " for PT");
         assertThat(node.events().subjects("lost")).containsExactly(externalId.get());
         assertThat(node.events().of("released")).isEmpty();
         finish.countDown();
@@ -192,8 +197,8 @@ class ShutdownIntegrationTests {
                 .filteredOn(message -> message.startsWith("WARN"))
                 .singleElement()
                 .asString()
-                .startsWith("WARN 1 grant(s) were lost: the work that holds them has itself shut the application down")
-                .contains(externalId.get(), name, "no longer limited", " for PT")
+                .startsWith("WARN 1 grant(s) were lost because their own work shut the application down")
+                .contains(externalId.get(), name, "no longer counts against the limit", " for PT")
                 .doesNotContain("shutdown-timeout");
         assertThat(node.events().subjects("lost")).containsExactly(externalId.get());
         assertThat(SemaphoreRows.held(schema, name)).isZero();
@@ -211,8 +216,7 @@ class ShutdownIntegrationTests {
             process.awaitLine("EXITING", SOON);
 
             assertThat(process.awaitExit(SOON)).isEqualTo(3);
-            assertThat(process.output())
-                    .anyMatch(line -> line.contains("the work that holds them has itself shut the application down"));
+            assertThat(process.output()).anyMatch(line -> line.contains("their own work shut the application down"));
             assertThat(SemaphoreRows.held(shared, "exit")).isZero();
         }
     }

@@ -161,7 +161,7 @@ class UnreleasedGrantIntegrationTests {
                         .anyMatch(
                                 frame -> frame.getSTEAsString().contains("UnreleasedGrantIntegrationTests.acquire(")));
         grant.close();
-        assertThat(messages("possible leak, is released")).hasSize(1);
+        assertThat(messages("possible leak, was released")).hasSize(1);
     }
 
     /** The only renewal, after a third of the TTL, would reach beyond the maximum hold by more than two seconds. */

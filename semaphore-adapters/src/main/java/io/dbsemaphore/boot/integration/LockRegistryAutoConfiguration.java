@@ -61,9 +61,8 @@ public final class LockRegistryAutoConfiguration {
     @ConditionalOnMissingBean(SemaphoreLockRegistry.class)
     SmartInitializingSingleton semaphoreLockRegistryWithoutEffect() {
         return () -> LoggerFactory.getLogger(LockRegistryAutoConfiguration.class)
-                .warn(
-                        "semaphore.adapters.spring-integration.enabled=true has no effect, since the application defines a LockRegistry of its"
-                                + " own, whose locks are no semaphores. Remove that bean, or the property");
+                .warn("semaphore.adapters.spring-integration.enabled=true has no effect: the application has its own"
+                        + " LockRegistry, whose locks are no semaphores. Remove that bean, or the property");
     }
 
     /**

@@ -45,10 +45,9 @@ public final class LockProviderAutoConfiguration {
     @ConditionalOnMissingBean(SemaphoreLockProvider.class)
     SmartInitializingSingleton semaphoreLockProviderWithoutEffect() {
         return () -> LoggerFactory.getLogger(LockProviderAutoConfiguration.class)
-                .warn(
-                        "semaphore.adapters.shedlock.enabled=true only declares the pattern of its locks, since the application defines a"
-                                + " LockProvider of its own. Remove that bean, or the property, unless that bean uses a"
-                                + " SemaphoreLockProvider");
+                .warn("semaphore.adapters.shedlock.enabled=true only declares the pattern of its locks: the application"
+                        + " has its own LockProvider. Remove that bean, or the property, unless the bean uses a"
+                        + " SemaphoreLockProvider");
     }
 
     /**

@@ -326,8 +326,8 @@ public final class Acquire extends AcquireState {
         if (isWriteBlocked()) {
             return "Another transaction has inserted the external id '"
                     + command().externalId()
-                    + "', or locked rows of the tables permit or permit_request, or gaps between them, where the permits of "
-                    + wanted + " are to be inserted, as a locking read at REPEATABLE READ does";
+                    + "', or has locked the place in the tables permit or permit_request where the permits of "
+                    + wanted + " are to be inserted, for example by a locking read at REPEATABLE READ";
         }
         return (blockedBy() == null
                         ? "A row of the semaphores " + wanted
@@ -338,7 +338,7 @@ public final class Acquire extends AcquireState {
     /** The consequence of a failure of the acquire, for the message to its caller. */
     String consequence() {
         return isOutcomeUnknown() || isAbandoned()
-                ? "An earlier attempt may have acquired the permits: then they are released again"
+                ? "An earlier attempt may have acquired the permits; if so, they are released again"
                 : "Nothing is held";
     }
 }

@@ -219,10 +219,11 @@ final class AcquireDeadlines {
         }
         Duration triedFor = acquire.triedFor();
         String why = triedFor.compareTo(decisionTimeout.dividedBy(2)) < 0
-                ? "Permits of %s were tried for within %d ms of the end of the wait only: this JVM was stopped until then, or had no free thread"
-                        + " (a suspended VM or container, a long garbage collection). %s"
-                : "The database has not decided about permits of %s for %d ms: no connection was available, or it does not answer"
-                        + " (semaphore.jdbc.decision-timeout is " + decisionTimeout + "). %s";
+                ? "Permits of %s were first tried for %d ms before the end of the wait: until then this JVM was suspended"
+                        + " (a virtual machine, a container, a long garbage collection) or had no free thread. %s"
+                : "No answer from the database about permits of %s within %d ms (semaphore.jdbc.decision-timeout is "
+                        + decisionTimeout
+                        + "): the pool had no free connection, or the server did not respond. %s";
         return new QueryTimeoutException(
                 why.formatted(acquire.command().permits().keySet(), triedFor.toMillis(), acquire.consequence()));
     }

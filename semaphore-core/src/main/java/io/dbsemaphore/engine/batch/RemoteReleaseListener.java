@@ -103,8 +103,8 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
         } catch (SQLFeatureNotSupportedException unsupported) {
             closed = true;
             log.warn(
-                    "semaphore.jdbc.notifications=true has no effect, since the DataSource does not return connections of"
-                            + " PostgreSQL's driver. Permits that other instances release are found by polling",
+                    "semaphore.jdbc.notifications=true has no effect: the DataSource lends no connections of PostgreSQL's"
+                            + " driver. Polling finds the permits that other instances release",
                     unsupported);
         } catch (SQLException | RuntimeException failure) {
             log.debug("Releases of other instances cannot be listened for; they are found by polling", failure);
@@ -134,9 +134,9 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
         if (!starvationLogged) {
             starvationLogged = true;
             log.warn(
-                    "semaphore.jdbc.notifications=true pauses for {} s, now and whenever this happens again: for {} ms the pool had no"
-                            + " connection for the semaphores besides the one that listens. Until then, permits that other"
-                            + " instances release are found by polling. Raise the size of the pool",
+                    "semaphore.jdbc.notifications pauses for {} s, now and whenever this happens again: for {} ms the"
+                            + " pool had no connection for the semaphores besides the one that listens. Meanwhile polling"
+                            + " finds the permits that other instances release. Enlarge the pool",
                     PAUSE_AFTER_STARVATION.toSeconds(),
                     MAX_STARVATION.toMillis());
         }

@@ -195,7 +195,7 @@ public final class HeldCheck {
                 && TransactionSynchronizationManager.isSynchronizationActive(); // otherwise it has completed
         if (!active || !isOnHostDataSource()) {
             throw new IllegalTransactionStateException("requireHeld of '" + externalId + "' needs a transaction on the"
-                    + " DataSource of the semaphores, since it is the commit of that transaction which it protects"
+                    + " DataSource of the semaphores, since it protects the commit of that transaction"
                     + (active ? IF_JTA : ""));
         }
         if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {

@@ -199,9 +199,9 @@ public final class InstanceLease {
         answered = 0;
         sent = 0;
         log.warn(
-                "Another process sends the heartbeats of this instance, {}: one of the two is a copy of the other, such as a clone of"
-                        + " its virtual machine. The grants that were kept alive under this id remain those of the other process, and"
-                        + " are lost here. This process goes on as instance {}",
+                "Another process sends heartbeats as instance {}: one of the two is a copy of the other, such as a cloned"
+                        + " virtual machine. The other process keeps the grants that were kept alive under this id; this"
+                        + " process has lost them, and continues as instance {}",
                 former,
                 id);
     }

@@ -158,7 +158,7 @@ public final class KeepAlive implements AutoCloseable {
         ScheduledRenewal stopped = byRequest.remove(requestId);
         if (stopped != null && stopped.leaked) {
             log.info(
-                    "Grant {}, which was reported as a possible leak, is released after {}",
+                    "Grant {}, reported as a possible leak, was released after {}",
                     stopped.state.grant().externalId(),
                     stopped.state.heldFor());
         }
@@ -485,24 +485,24 @@ public final class KeepAlive implements AutoCloseable {
     private void report(GrantHandle lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
         if (!expired || scheduled == null) {
             log.warn(
-                    "{} was lost: it was not renewed in time, was released by force, or remains with a copy of this process. Others"
-                            + " may have been granted its permits; its work is no longer limited by them",
+                    "{} was lost: it was not renewed in time, was released by force, or belongs to a copy of this"
+                            + " process. Others may hold its permits now; its work no longer counts against the limit",
                     lost,
                     scheduled == null ? null : scheduled.state.acquiredAt());
         } else if (scheduled.isKeptAlive()) {
             log.warn(
-                    "{} has been held for {} and has reached its maximum (semaphore.defaults.max-hold, or maxHold of its request). It has"
-                            + " ended. Others may have been granted its permits; its work is no longer limited by them. End the"
-                            + " work, or raise the maximum",
+                    "{} has been held for {}, its maximum (semaphore.defaults.max-hold, or maxHold of its request), and"
+                            + " has ended. Others may hold its permits now; its work no longer counts against the limit."
+                            + " End the work, or raise the maximum",
                     lost,
                     Duration.ofMillis(lost.heldFor().toMillis()),
                     scheduled.state.acquiredAt());
         } else {
             StoredGrant stored = scheduled.state.grant();
             log.warn(
-                    "{} expired {} ms ago: its TTL of {} has passed, and it was neither released nor renewed. Others may have been"
-                            + " granted its permits; work under them is no longer limited. Acquire with withKeepAlive(true), or"
-                            + " release it in time; semaphore.leak-detection-threshold tells where it was acquired",
+                    "{} expired {} ms ago: it was neither released nor renewed within its TTL of {}. Others may hold its"
+                            + " permits now; its work no longer counts against the limit. Release it in time, or acquire"
+                            + " with withKeepAlive(true); semaphore.leak-detection-threshold shows where it was acquired",
                     lost,
                     TimeUnit.NANOSECONDS.toMillis(-scheduled.state.deadline().remainingNanos()),
                     stored.ttl(),

@@ -93,7 +93,7 @@ public final class BackgroundReleaser implements AutoCloseable {
             @Nullable Object unused = all.get(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException late) {
             log.warn(
-                    "Shut down before {} release(s) were done; their permits become available when their TTL has passed",
+                    "Shut down before {} release(s) succeeded; their permits become available when their TTL has passed",
                     open.size());
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
@@ -111,7 +111,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         Duration pause = attempts == 0 ? Duration.ZERO : PAUSES.after(attempts);
         if (closed) {
             log.warn(
-                    "Shut down before the {} was done; its permits become available when their TTL has passed",
+                    "Shut down before the {} succeeded; its permits become available when their TTL has passed",
                     task.name);
             end(task, false);
             return false;

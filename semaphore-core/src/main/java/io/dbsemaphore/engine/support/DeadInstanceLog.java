@@ -35,9 +35,9 @@ public final class DeadInstanceLog {
         reclaimed.forEach(each -> names.addAll(each.permits().keySet()));
         DeadInstance dead = reclaimed.get(0).deadInstance().orElseThrow();
         log.warn(
-                "Reclaimed the permits of {} request(s) on {}: instance {} that kept them alive has sent no heartbeat for"
-                        + " {}. It ended without a shutdown, was frozen, or lost its database; if its work still runs, it"
-                        + " is no longer limited",
+                "Reclaimed the permits of {} request(s) on {}: their instance {} has sent no heartbeat for {}. It was"
+                        + " killed, was frozen, or lost its database; if its work still runs, it no longer counts against"
+                        + " the limit",
                 reclaimed.size(),
                 names,
                 dead.name().map(name -> "'" + name + "' (" + dead.id() + ")").orElse("" + dead.id()),

@@ -125,7 +125,7 @@ class AcquireDeadlinesTests extends WorkQueueFixture {
                 .withThrowableThat()
                 .havingCause()
                 .isInstanceOf(QueryTimeoutException.class)
-                .withMessageContainingAll("backup", "this JVM was stopped", "Nothing is held");
+                .withMessageContainingAll("backup", "this JVM was suspended", "Nothing is held");
     }
 
     /** It has waited for permits before, and the lock has delayed it for a moment only. */

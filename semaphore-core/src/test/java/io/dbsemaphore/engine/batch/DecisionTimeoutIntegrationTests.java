@@ -169,7 +169,7 @@ class DecisionTimeoutIntegrationTests {
             assertThatThrownBy(() ->
                             node.semaphores().acquire(waits ? request.withWaitTime(Duration.ofMillis(1200)) : request))
                     .isInstanceOf(CannotAcquireLockException.class)
-                    .hasMessageContaining("locked rows of the tables permit or permit_request, or gaps between them")
+                    .hasMessageContaining("locked the place in the tables permit or permit_request")
                     .hasMessageContaining(name);
 
             answered = Duration.ofNanos(System.nanoTime() - begun);

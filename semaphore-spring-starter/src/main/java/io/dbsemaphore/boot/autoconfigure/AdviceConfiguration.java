@@ -105,10 +105,9 @@ final class AdviceConfiguration {
         }
         if (unguarded) {
             log.warn(
-                    "The @WithPermits methods of bean '{}' acquire no permits, since it has no proxy. A mock of a test may stay as it"
-                            + " is. Another bean is an aspect, or was created before beans get proxies, because a"
-                            + " BeanFactoryPostProcessor or BeanPostProcessor needs it: let that look it up later, as by an"
-                            + " ObjectProvider",
+                    "The @WithPermits methods of bean '{}' acquire no permits, since it has no proxy. Ignore this for a"
+                            + " mock. Another bean is an aspect, or a BeanFactoryPostProcessor or BeanPostProcessor needs"
+                            + " it too early: let that look it up later, for example by an ObjectProvider",
                     beanName);
         }
     }

@@ -102,10 +102,10 @@ final class DataSourceChoice {
         Integer max = pool == null ? null : pool.getMax();
         if (max != null && max >= 0 && max <= maxConnections) {
             log.warn(
-                    "The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.jdbc.max-connections"
-                            + " allows the library to use {} of them: under load none may be left for the application,"
-                            + " and an acquire within a transaction may block itself. Raise"
-                            + " spring.datasource.hikari.maximum-pool-size, or lower semaphore.jdbc.max-connections",
+                    "The pool of the semaphores has at most {} connection(s), and semaphore.jdbc.max-connections lets them"
+                            + " use {}: under load none may be left for the application, and an acquire within a"
+                            + " transaction may block itself. Raise spring.datasource.hikari.maximum-pool-size, or lower"
+                            + " semaphore.jdbc.max-connections",
                     max,
                     maxConnections);
         }

@@ -89,9 +89,9 @@ final class DeclaredSemaphores {
             log.info("Semaphore '{}' has capacity {} instead of {}, as configured", name, configured, existing);
         } else {
             log.warn(
-                    "Semaphore '{}' keeps its capacity {}, which differs from the configured {}: it was changed at run time,"
-                            + " or the configuration was changed later. Change it with SemaphoreAdmin.setCapacity or the"
-                            + " endpoint, or set semaphore.capacity-at-start=apply",
+                    "Semaphore '{}' keeps its capacity {} instead of the configured {}: one of the two was changed later."
+                            + " Change it with SemaphoreAdmin.setCapacity or the endpoint, or set"
+                            + " semaphore.capacity-at-start=apply",
                     name,
                     existing,
                     configured);
@@ -117,8 +117,8 @@ final class DeclaredSemaphores {
         SemaphoreAdmin.OtherCapacities others = admin.otherCapacities(pattern, configured);
         if (others.count() > 0) {
             log.warn(
-                    "{} semaphore(s) of the pattern '{}' keep their capacity, which differs from the configured {}, such as {}:"
-                            + " they were changed at run time, or the configuration was changed later. Change them with"
+                    "{} semaphore(s) of the pattern '{}' keep their capacity instead of the configured {}, such as {}:"
+                            + " they or the configuration were changed later. Change them with"
                             + " SemaphoreAdmin.setCapacityOfPattern, or set semaphore.capacity-at-start=apply",
                     others.count(),
                     pattern,

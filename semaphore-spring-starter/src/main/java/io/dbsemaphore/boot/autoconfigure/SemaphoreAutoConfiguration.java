@@ -305,8 +305,8 @@ public final class SemaphoreAutoConfiguration {
                 .filter(property -> environment.getProperty(property, Boolean.class, false))
                 .forEach(property -> LoggerFactory.getLogger(SemaphoreAutoConfiguration.class)
                         .warn(
-                                "{}=true has no effect, since the adapters are not on the class path: its locks are no semaphores."
-                                        + " Add the dependency io.dbsemaphore:semaphore-adapters, or remove the property",
+                                "{}=true has no effect without the dependency io.dbsemaphore:semaphore-adapters: its"
+                                        + " locks are no semaphores. Add it, or remove the property",
                                 property));
     }
 }

@@ -80,7 +80,8 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
                 .toList();
         if (!ignored.isEmpty()) {
             log.warn(
-                    "{} have no effect, since this application context uses the semaphores of its parent. Set them for the parent",
+                    "{} have no effect here: this application context uses the semaphores of its parent. Set them in the"
+                            + " parent",
                     ignored);
         }
     }

@@ -50,7 +50,7 @@ record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) im
     private static final String NO_DATA_SOURCE = "DataSourceBeanCreationException";
 
     private static final String EXCLUDE_THE_DATA_SOURCE = """
-            If the application has a database, set spring.datasource.url, or activate the profile that does. For a database in memory, add \
+            If the application has a database, set spring.datasource.url, or activate the profile that sets it. For a database in memory, add \
             the dependency com.h2database:h2 instead.
 
             If it has none, exclude the DataSource, and give the semaphores a database of their own:

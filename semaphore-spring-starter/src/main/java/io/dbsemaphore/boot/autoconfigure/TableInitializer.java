@@ -81,7 +81,8 @@ final class TableInitializer {
                 }
                 if (attempt == 1) {
                     log.info(
-                            "{} failed; it is tried again for up to {} s, since other instances may create the same tables: {}",
+                            "{} failed, and is retried for up to {} s, since other instances may create the same tables:"
+                                    + " {}",
                             script.location(),
                             MAX_TIME.toSeconds(),
                             failure.getMessage());

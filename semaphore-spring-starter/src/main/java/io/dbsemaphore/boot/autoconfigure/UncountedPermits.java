@@ -57,13 +57,13 @@ record UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl, 
             Set<String> names = request.permits().keySet();
             if (inTestSlice) {
                 log.info(
-                        "The first permits of {} were granted without being counted, like all later ones: this test has a"
-                                + " slice of the application, without its semaphores. To test a limit, use @SpringBootTest",
+                        "Permits of {} were granted without being counted, as are all others: a test slice has no"
+                                + " semaphores. To test a limit, use @SpringBootTest",
                         names);
             } else {
                 log.warn(
-                        "The first permits of {} were granted without being counted, like all later ones: no limit is"
-                                + " enforced in this application, since semaphore.enabled=false",
+                        "Permits of {} were granted without being counted, as are all others: no limit is enforced"
+                                + " in this application, since semaphore.enabled=false",
                         names);
             }
         }

@@ -95,7 +95,7 @@ record InstrumentedPermitManager(
         try {
             instrument.run();
         } catch (Throwable failure) {
-            log.warn("An acquire could not be measured or observed; that does not change it", failure);
+            log.warn("An acquire could not be measured or observed; it is not affected", failure);
         }
     }
 

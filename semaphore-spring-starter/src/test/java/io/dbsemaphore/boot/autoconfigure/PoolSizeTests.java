@@ -34,8 +34,7 @@ class PoolSizeTests {
 
         assertThat(output)
                 .contains("WARN")
-                .contains(
-                        "has at most 4 connection(s), and semaphore.jdbc.max-connections allows the library to use 4 of them")
+                .contains("has at most 4 connection(s), and semaphore.jdbc.max-connections lets them use 4")
                 .contains("Raise spring.datasource.hikari.maximum-pool-size, or lower semaphore.jdbc.max-connections");
     }
 

@@ -27,7 +27,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 @ExtendWith(OutputCaptureExtension.class)
 class WebMvcSliceTests {
 
-    private static final String UNCOUNTED = "this test has a slice of the application, without its semaphores";
+    private static final String UNCOUNTED = "a test slice has no semaphores";
     private static final Logger LIBRARY = (Logger) LoggerFactory.getLogger("io.dbsemaphore.boot.autoconfigure");
 
     @Autowired
