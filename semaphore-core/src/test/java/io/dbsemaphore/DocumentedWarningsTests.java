@@ -27,7 +27,7 @@ class DocumentedWarningsTests {
     /** A message up to the end of its first clause: the rest of it says what to do. */
     private static final Pattern BEGINNING = Pattern.compile("(.+?)(?:[:;.] .*|:)?");
 
-    private static final Pattern ROW = Pattern.compile("^\\| `([^`]+)` \\|", Pattern.MULTILINE);
+    private static final Pattern ENTRY = Pattern.compile("^\\* `([^`]+)`:\\s", Pattern.MULTILINE);
 
     @Test
     void eachWarningIsDocumentedByItsBeginning() throws IOException {
@@ -74,7 +74,7 @@ class DocumentedWarningsTests {
         String operations = Files.readString(ROOT.resolve("docs/operations.md"));
         int begin = operations.indexOf("\n## What each warning means\n");
         assertThat(begin).isPositive();
-        Matcher rows = ROW.matcher(operations.substring(begin, operations.indexOf("\n## ", begin + 1)));
-        return rows.results().map(row -> row.group(1)).sorted().toList();
+        Matcher entries = ENTRY.matcher(operations.substring(begin, operations.indexOf("\n## ", begin + 1)));
+        return entries.results().map(entry -> entry.group(1)).sorted().toList();
     }
 }
