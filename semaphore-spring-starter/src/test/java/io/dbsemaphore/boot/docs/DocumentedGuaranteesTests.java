@@ -6,7 +6,6 @@ import io.dbsemaphore.testing.Documents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,10 @@ class DocumentedGuaranteesTests {
 
     private static final String PAGE = "docs/guarantees.md";
     private static final Pattern TEST = Pattern.compile("`(\\w+Tests)(?:#(\\w+))?`");
-    private static final Pattern GUARANTEE = Pattern.compile("^\\* \\*\\*(.+?)\\*\\*", Pattern.MULTILINE);
+    /** An entry of a list: a name in bold, perhaps with its full stop, and the text up to the next entry or an empty line. */
+    private static final Pattern GUARANTEE =
+            Pattern.compile("^\\* \\*\\*(.+?)\\.?\\*\\*((?:(?!\n\n|\n\\* ).)*)", Pattern.MULTILINE | Pattern.DOTALL);
+
     /** Tags that the build leaves out, on a class or on a method. */
     private static final String TAGS = "Slow|Clustered|FaultSuite";
 
@@ -48,43 +50,34 @@ class DocumentedGuaranteesTests {
 
     @Test
     void theReadmesGuaranteesHaveATest() {
-        List<String> guarantees = GUARANTEE
-                .matcher(Documents.section("README.md", "What it guarantees"))
-                .results()
-                .map(found -> found.group(1))
-                .toList();
-
-        assertThat(firstCells(Documents.section(PAGE, "In the README")))
+        assertThat(names(Documents.section(PAGE, "In the README")))
                 .hasSizeGreaterThan(5)
-                .isEqualTo(guarantees);
+                .isEqualTo(names(Documents.section("README.md", "What it guarantees")));
     }
 
-    /** One of the tests in its row, so that a reader sees at once that there is one. */
+    /** One of the tests of its entry, so that a reader sees at once that there is one. */
     @Test
     void eachGuaranteeOfTheReadmeNamesOneOfItsTests() {
-        List<String> guarantees = Arrays.stream(
-                        Documents.section("README.md", "What it guarantees").split("(?m)^\\* \\*\\*"))
-                .skip(1)
-                .toList();
-        List<List<String>> rows = Documents.rows(Documents.section(PAGE, "In the README"));
+        List<Guarantee> guarantees = guarantees(Documents.section("README.md", "What it guarantees"));
+        List<Guarantee> entries = guarantees(Documents.section(PAGE, "In the README"));
 
-        assertThat(guarantees).hasSameSizeAs(rows);
-        for (int i = 0; i < rows.size(); i++) {
-            List<String> tests = TEST.matcher(guarantees.get(i))
+        assertThat(guarantees).hasSameSizeAs(entries);
+        for (int i = 0; i < entries.size(); i++) {
+            List<String> tests = TEST.matcher(guarantees.get(i).text())
                     .results()
                     .map(MatchResult::group)
                     .toList();
-            assertThat(tests).as(guarantees.get(i)).hasSize(1);
-            assertThat(rows.get(i).get(1)).contains(tests);
+            assertThat(tests).as(guarantees.get(i).name()).hasSize(1);
+            assertThat(entries.get(i).text()).contains(tests);
         }
     }
 
     @ParameterizedTest
     @CsvSource({"Order, Tests of the order", "Reuse, Tests of reuse"})
-    void eachRowHasATest(String heading, String tests) {
+    void eachEntryHasATest(String heading, String tests) {
         String[] halves = Documents.section(PAGE, heading).split("\n### " + tests + "\n");
 
-        assertThat(firstCells(halves[1])).hasSizeGreaterThan(10).isEqualTo(firstCells(halves[0]));
+        assertThat(names(halves[1])).hasSizeGreaterThan(10).isEqualTo(names(halves[0]));
     }
 
     @Test
@@ -101,12 +94,12 @@ class DocumentedGuaranteesTests {
     @CsvSource({"In the README", "Order", "Reuse"})
     void theBuildRunsATestOfEach(String heading) {
         String text = Documents.section(PAGE, heading);
-        List<List<String>> promises = Documents.rows(text.substring(text.indexOf("| | Held by |")));
+        List<Guarantee> promises = guarantees(text.substring(text.indexOf("\n### ") + 1));
 
         assertThat(promises)
                 .isNotEmpty()
-                .allSatisfy(row -> assertThat(TEST.matcher(row.get(1)).results())
-                        .as(row.get(0))
+                .allSatisfy(promise -> assertThat(TEST.matcher(promise.text()).results())
+                        .as(promise.name())
                         .anyMatch(test -> exists(test) && isRunByTheBuild(test)));
     }
 
@@ -117,16 +110,16 @@ class DocumentedGuaranteesTests {
                 "Never over capacity",
                 "All or nothing",
                 "One grant per external id",
-                "An acquire that throws holds nothing.",
+                "An acquire that throws holds nothing",
                 "A stale holder can be stopped"
             })
     void theTestsOfAPromiseAreNotRunAgain(String promise) {
-        List<String> row = Documents.rows(Documents.section(PAGE, "In the README")).stream()
-                .filter(each -> each.get(0).equals(promise))
+        Guarantee entry = guarantees(Documents.section(PAGE, "In the README")).stream()
+                .filter(each -> each.name().equals(promise))
                 .findFirst()
                 .orElseThrow();
 
-        assertThat(TEST.matcher(row.get(1)).results())
+        assertThat(TEST.matcher(entry.text()).results())
                 .isNotEmpty()
                 .allSatisfy(test ->
                         assertThat(SOURCES.get(test.group(1))).as(test.group()).containsPattern("(?m)^@Promise$"));
@@ -147,7 +140,18 @@ class DocumentedGuaranteesTests {
         return source != null && (test.group(2) == null || source.contains(" void " + test.group(2) + "("));
     }
 
-    private static List<String> firstCells(String text) {
-        return Documents.rows(text).stream().map(row -> row.get(0)).toList();
+    private static List<String> names(String text) {
+        return guarantees(text).stream().map(Guarantee::name).toList();
     }
+
+    private static List<Guarantee> guarantees(String text) {
+        return GUARANTEE
+                .matcher(text)
+                .results()
+                .map(found -> new Guarantee(found.group(1), found.group(2)))
+                .toList();
+    }
+
+    /** A promise, and what is said about it. */
+    private record Guarantee(String name, String text) {}
 }
