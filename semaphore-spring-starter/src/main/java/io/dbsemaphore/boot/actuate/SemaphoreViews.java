@@ -56,8 +56,8 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                         page.stream()
                                 .map(status -> with(since.get(status.name()), status))
                                 .toList()));
-        view.put("truncated", truncated);
         view.put("granted", admin.granted(RATE));
+        view.put("truncated", truncated);
         return view;
     }
 

@@ -409,7 +409,7 @@ class OperatorQuestionsIntegrationTests {
         browser.awaitText("#main table", second.externalId());
         browser.run(
                 "[...document.querySelectorAll('table tr')].find(row => row.innerText.includes(arguments[0]))"
-                        + ".querySelector('button').click()",
+                        + ".querySelector('button.danger').click()",
                 second.externalId());
         browser.awaitText("dialog", second.externalId())
                 .awaitText("dialog", String.valueOf(second.fencingToken()))

@@ -64,7 +64,7 @@ class Holders {
       ...(label === undefined ? [] : [["Owner", h("bdi", {}, owner)]]),
       ["Since", h("span", {}, dayAndClock.format(Date.parse(acquiredAt)))], ["Process", h("bdi")]];
     return [h("details", {class: "who"},
-        h("summary", {}, h("bdi", {class: "strong"}, label ?? owner), h("bdi", {class: "owner"}, label === undefined ? "" : owner)),
+        h("summary", {}, h("bdi", {class: "strong"}, label ?? owner), " ", h("bdi", {class: "owner"}, label === undefined ? "" : owner)),
         h("dl", {class: "facts"}, ...facts.flatMap(([term, fact]) => [h("dt", {}, term), h("dd", {}, fact)]))),
       h("span"), h("time"), h("span"),
       ...(may.forceRelease ? [h("button", {type: "button", class: "danger"}, "Release")] : [])];
@@ -182,7 +182,7 @@ class History {
     setText(this.none, entries.length === 0
       ? "The capacity was never changed, nothing was released by force, and nothing was taken back." : "");
     this.table.show(entries.slice(0, PAGE), ({key}) => key,
-      () => [h("time"), h("div", {}, h("bdi"), h("bdi", {class: "code"})), h("bdi"), h("bdi")],
+      () => [h("time"), h("div", {}, h("bdi"), " ", h("bdi", {class: "code"})), h("bdi"), h("bdi")],
       ([when, what, by, reason], entry) => {
         setTime(when, entry.at, now);
         setText(what.firstChild, entry.what);

@@ -30,7 +30,7 @@ class Timeline {
     })).sort((a, b) => a.start - b.start);
     const lanes = lanesOf(bars);
     this.element.hidden = bars.length === 0;
-    setText(this.words, inWords(bars, lanes, period));
+    setText(this.words, requestsInWords(bars, lanes, period));
     setAttribute(this.drawing, "aria-label", `${this.words.textContent} The table below has the same data.`);
     this.drawLanes(lanes.slice(0, LANES), from, to);
     this.drawLegend(bars);
@@ -88,7 +88,7 @@ class Timeline {
   }
 }
 
-function inWords(bars, lanes, period) {
+function requestsInWords(bars, lanes, period) {
   const held = bars.filter(bar => bar.held).length;
   if (held === REQUESTS) {
     return `The latest ${numbers.format(REQUESTS)} of the requests that still hold permits.`;
