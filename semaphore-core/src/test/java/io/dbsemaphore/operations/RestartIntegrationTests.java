@@ -95,8 +95,8 @@ class RestartIntegrationTests {
         assertThatExceptionOfType(SemaphoreClosedException.class)
                 .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
                 .withMessageContaining("stopped")
-                .withMessageContaining("until they are started again")
-                .withMessageContaining("nothing was acquired");
+                .withMessageContaining("Try again when they are started")
+                .withMessageContaining("Nothing was acquired");
     }
 
     @Test
