@@ -28,8 +28,8 @@ import org.springframework.core.io.ClassPathResource;
 class DocumentedExamplesTests {
 
     /** Documents whose examples the tests of a sample, or of another module, hold. */
-    private static final Set<String> ELSEWHERE =
-            Set.of("docs/recipes.md", "docs/migrate.md", "docs/adapters.md", "docs/testing.md");
+    private static final Set<String> ELSEWHERE = Set.of(
+            "docs/recipes.md", "docs/migrate.md", "docs/adapters.md", "docs/testing.md", "docs/getting-started.md");
 
     @TempDir
     Path output;
@@ -43,8 +43,7 @@ class DocumentedExamplesTests {
 
     @Test
     void areLookedForInEachDocument() throws IOException {
-        assertThat(documentsWithJava())
-                .contains("README.md", "docs/reference.md", "docs/getting-started.md", "docs/assistants.md");
+        assertThat(documentsWithJava()).contains("README.md", "docs/reference.md", "docs/assistants.md");
     }
 
     /** One after the other, since an example may use those before it in its document. */
@@ -88,14 +87,6 @@ class DocumentedExamplesTests {
 
         assertThat(bound.semaphores()).containsOnlyKeys("backup");
         assertThat(bound.patterns()).containsOnlyKeys("tenant:*");
-    }
-
-    @Test
-    void thePropertiesToBeginWithAreBoundAsTheyRead() throws IOException {
-        BoundSemaphores bound = bindProperties("docs/getting-started.md");
-
-        assertThat(bound.semaphores()).containsOnlyKeys("partner");
-        assertThat(bound.patterns()).containsExactly(Map.entry("tenant:*", 1));
     }
 
     @Test

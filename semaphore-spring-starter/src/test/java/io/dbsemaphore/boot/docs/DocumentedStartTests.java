@@ -3,97 +3,74 @@ package io.dbsemaphore.boot.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.testing.Documents;
-import io.dbsemaphore.testing.ExampleCompiler;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.Method;
-import java.net.URL;
-import java.net.URLClassLoader;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.springframework.test.annotation.DirtiesContext.HierarchyMode;
-import org.springframework.test.context.TestContextManager;
 
-/** The project of docs/getting-started.md compiles, starts, and passes its own test. */
+/** docs/getting-started.md ends at the code of samples/hello, which samples/hello-build builds and tests as a user does. */
 class DocumentedStartTests {
+
+    private static final String DOCUMENT = "docs/getting-started.md";
+    private static final Path SAMPLE = Documents.ROOT.resolve("samples/hello");
 
     private static final Pattern FILE =
             Pattern.compile("^`(src/[^`]+)`:\n\n```\\w+\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
-    private static final String PACKAGE = "com.example.quotes";
-
-    private static final String APPLICATION = """
-            package com.example.quotes;
-
-            import org.springframework.boot.autoconfigure.SpringBootApplication;
-
-            @SpringBootApplication
-            class QuotesApplication {}
-            """;
-
-    /** These are on the class path of the tests, but not of the project. */
-    private static final String SWITCHED_OFF = "spring.flyway.enabled=false\nspring.liquibase.enabled=false\n";
-
-    @TempDir
-    Path output;
+    private static final Pattern CHOICE = Pattern.compile("-d (bootVersion|javaVersion|groupId|artifactId)=(\\S+)");
 
     @Test
-    void passesItsOwnTest() throws Exception {
-        Map<String, String> files = files();
-        ExampleCompiler compiler = new ExampleCompiler(output);
-        assertThat(compiler.errors(APPLICATION)).isEmpty();
-        files.forEach((path, text) -> {
-            if (path.endsWith(".java")) {
-                assertThat(compiler.errors(text)).as(path).isEmpty();
-            }
+    void endsAtTheFilesOfTheSample() throws IOException {
+        Map<String, String> documented = new TreeMap<>();
+        FILE.matcher(Documents.read(DOCUMENT)).results().forEach(file -> documented.put(file.group(1), file.group(2)));
+
+        assertThat(documented).isEqualTo(sources());
+    }
+
+    @Test
+    void addsTheDependenciesOfTheSample() throws IOException {
+        String pom = withoutIndentation(Files.readString(SAMPLE.resolve("pom.xml")));
+
+        assertThat(Documents.blocks(DOCUMENT, "xml"))
+                .isNotEmpty()
+                .allSatisfy(dependencies -> assertThat(pom).contains(withoutIndentation(dependencies)));
+    }
+
+    @Test
+    void createsTheProjectOfTheSample() throws IOException {
+        String pom = Files.readString(SAMPLE.resolve("pom.xml"));
+        Map<String, String> elements = Map.of(
+                "bootVersion", "version",
+                "javaVersion", "java.version",
+                "groupId", "groupId",
+                "artifactId", "artifactId");
+        List<MatchResult> choices =
+                CHOICE.matcher(Documents.read(DOCUMENT)).results().toList();
+
+        assertThat(choices).hasSameSizeAs(elements.keySet()).allSatisfy(choice -> {
+            String element = elements.get(choice.group(1));
+            assertThat(pom).contains("<%s>%s</%s>".formatted(element, choice.group(2), element));
         });
-        Files.writeString(
-                output.resolve("application.properties"),
-                files.get("src/main/resources/application.properties") + SWITCHED_OFF);
-
-        assertThat(runTestsOf("QuoteServiceTests")).isEqualTo(1);
     }
 
-    private static Map<String, String> files() {
-        Map<String, String> files = new LinkedHashMap<>();
-        FILE.matcher(Documents.read("docs/getting-started.md"))
-                .results()
-                .forEach(file -> files.put(file.group(1), file.group(2)));
-        return files;
-    }
-
-    /** Runs the tests of a class as JUnit does with Spring's extension, and returns how many there are. */
-    private int runTestsOf(String name) throws Exception {
-        Thread thread = Thread.currentThread();
-        ClassLoader before = thread.getContextClassLoader();
-        try (URLClassLoader project = new URLClassLoader(
-                new URL[] {output.toUri().toURL()}, getClass().getClassLoader())) {
-            thread.setContextClassLoader(project);
-            Class<?> tests = project.loadClass(PACKAGE + "." + name);
-            Constructor<?> constructor = tests.getDeclaredConstructor();
-            constructor.setAccessible(true);
-            Object instance = constructor.newInstance();
-            TestContextManager spring = new TestContextManager(tests);
-            spring.prepareTestInstance(instance);
-            try {
-                List<Method> methods = Arrays.stream(tests.getDeclaredMethods())
-                        .filter(method -> method.isAnnotationPresent(Test.class))
-                        .toList();
-                for (Method method : methods) {
-                    method.setAccessible(true);
-                    method.invoke(instance);
-                }
-                return methods.size();
-            } finally {
-                spring.getTestContext().markApplicationContextDirty(HierarchyMode.EXHAUSTIVE);
-            }
-        } finally {
-            thread.setContextClassLoader(before);
+    private static Map<String, String> sources() throws IOException {
+        try (Stream<Path> files = Files.walk(SAMPLE.resolve("src"))) {
+            return files.filter(Files::isRegularFile)
+                    .collect(Collectors.toMap(
+                            file -> SAMPLE.relativize(file).toString().replace('\\', '/'),
+                            file -> Documents.read("samples/hello/" + SAMPLE.relativize(file)),
+                            (one, other) -> one,
+                            TreeMap::new));
         }
+    }
+
+    private static String withoutIndentation(String text) {
+        return text.lines().map(String::strip).collect(Collectors.joining("\n"));
     }
 }

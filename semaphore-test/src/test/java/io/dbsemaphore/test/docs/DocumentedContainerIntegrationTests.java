@@ -25,9 +25,11 @@ class DocumentedContainerIntegrationTests {
                 .findFirst()
                 .orElseThrow();
 
-        TestRun run = new DocumentedProject(output).run(test);
+        try (DocumentedProject project = new DocumentedProject(output)) {
+            TestRun run = project.run(test);
 
-        assertThat(run.failures()).isEmpty();
-        assertThat(run.succeeded()).isEqualTo(1);
+            assertThat(run.failures()).isEmpty();
+            assertThat(run.succeeded()).isEqualTo(1);
+        }
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import io.dbsemaphore.test.TestRun;
 import io.dbsemaphore.testing.Documents;
 import io.dbsemaphore.testing.ExampleCompiler;
+import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -14,41 +15,34 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.springframework.test.annotation.DirtiesContext;
 
-/** The project of docs/getting-started.md, to which docs/testing.md adds tests. */
-final class DocumentedProject {
+/**
+ * The project of docs/getting-started.md, to which docs/testing.md adds tests. Its classes are loaded once, since Spring Boot remembers the
+ * class of the application for all tests of a JVM.
+ */
+final class DocumentedProject implements AutoCloseable {
 
     private static final Pattern FILE =
             Pattern.compile("^`(src/main/[^`]+)`:\n\n```\\w+\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
 
-    private static final String APPLICATION = """
-            package com.example.quotes;
-
-            import org.springframework.boot.autoconfigure.SpringBootApplication;
-
-            @SpringBootApplication
-            class QuotesApplication {}
-            """;
-
-    private final Path output;
     private final ExampleCompiler compiler;
+    private final URLClassLoader classes;
 
     /** @param output the directory of the class files */
     DocumentedProject(Path output) throws Exception {
-        this.output = output;
         this.compiler = new ExampleCompiler(output);
-        compile(APPLICATION);
+        this.classes = new URLClassLoader(new URL[] {output.toUri().toURL()}, DocumentedProject.class.getClassLoader());
         FILE.matcher(Documents.read("docs/getting-started.md")).results().forEach(file -> {
             if (file.group(1).endsWith(".java")) {
                 compile(file.group(2));
             }
         });
-        String properties = FILE.matcher(Documents.read("docs/getting-started.md"))
+        String settings = FILE.matcher(Documents.read("docs/getting-started.md"))
                 .results()
-                .filter(file -> file.group(1).endsWith("application.properties"))
+                .filter(file -> file.group(1).endsWith("application.yaml"))
                 .findFirst()
                 .orElseThrow()
                 .group(2);
-        Files.writeString(output.resolve("application.properties"), properties);
+        Files.writeString(output.resolve("application.yaml"), settings);
     }
 
     /** The tests of docs/testing.md, by the name of their class. */
@@ -74,12 +68,16 @@ final class DocumentedProject {
         compile(test.replaceFirst("(?m)^class ", "@" + DirtiesContext.class.getName() + "\nclass "));
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        try (URLClassLoader project = new URLClassLoader(
-                new URL[] {output.toUri().toURL()}, getClass().getClassLoader())) {
-            thread.setContextClassLoader(project);
-            return TestRun.of(selectClass(project.loadClass("com.example.quotes." + nameOf(test))));
+        thread.setContextClassLoader(classes);
+        try {
+            return TestRun.of(selectClass(classes.loadClass("com.example.quotes." + nameOf(test))));
         } finally {
             thread.setContextClassLoader(before);
         }
+    }
+
+    @Override
+    public void close() throws IOException {
+        classes.close();
     }
 }

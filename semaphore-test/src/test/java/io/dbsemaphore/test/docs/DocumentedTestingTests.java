@@ -7,6 +7,8 @@ import io.dbsemaphore.testing.Documents;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +20,19 @@ class DocumentedTestingTests {
     static final String WITH_CONTAINER = "QuoteDatabaseTests";
 
     @TempDir
-    Path output;
+    static Path output;
+
+    private static DocumentedProject project;
+
+    @BeforeAll
+    static void compileProject() throws Exception {
+        project = new DocumentedProject(output);
+    }
+
+    @AfterAll
+    static void closeProject() throws Exception {
+        project.close();
+    }
 
     /** Those that need no server. */
     static Stream<String> tests() {
@@ -29,7 +43,7 @@ class DocumentedTestingTests {
     @ParameterizedTest
     @MethodSource("tests")
     void pass(String test) throws Exception {
-        TestRun run = new DocumentedProject(output).run(test);
+        TestRun run = project.run(test);
 
         assertThat(run.failures()).isEmpty();
         assertThat(run.succeeded()).isEqualTo(1);
@@ -56,7 +70,7 @@ class DocumentedTestingTests {
     void theUnitTestTakesASecond() throws Exception {
         String test = DocumentedProject.tests().get(0);
 
-        assertThat(new DocumentedProject(output).run(test).cpuTime()).isLessThan(Duration.ofSeconds(1));
+        assertThat(project.run(test).cpuTime()).isLessThan(Duration.ofSeconds(1));
     }
 
     @Test
