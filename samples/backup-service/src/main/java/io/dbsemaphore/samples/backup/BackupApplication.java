@@ -31,6 +31,8 @@ public class BackupApplication {
     }
 
     private static void exit(ConfigurableApplicationContext context, int exitCode) {
-        System.exit(SpringApplication.exit(context, () -> exitCode));
+        context.close(); // waits until it is closed, if a signal has begun that; SpringApplication.exit prints that as
+        // a failure
+        System.exit(exitCode);
     }
 }

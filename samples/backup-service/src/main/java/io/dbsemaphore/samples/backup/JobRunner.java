@@ -1,6 +1,7 @@
 package io.dbsemaphore.samples.backup;
 
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.SemaphoreClosedException;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -30,7 +31,7 @@ public class JobRunner {
             executor.execute(() -> runAndLog(snapshot, work));
         } catch (TaskRejectedException e) {
             jobs.ended(snapshot.jobId(), JobState.REFUSED);
-            log.info("{} was refused: this service stops", snapshot);
+            logStop(snapshot);
         }
         return snapshot.jobId();
     }
@@ -57,6 +58,8 @@ public class JobRunner {
             run(snapshot, work);
         } catch (PermitsUnavailableException e) {
             log.info("{} was refused: {}", snapshot, e.getMessage());
+        } catch (SemaphoreClosedException e) {
+            logStop(snapshot);
         } catch (RuntimeException e) {
             log.warn("{} failed: {}", snapshot, e.getMessage(), e);
         }
@@ -65,12 +68,16 @@ public class JobRunner {
     private void run(Snapshot snapshot, Consumer<Snapshot> work) {
         try {
             work.accept(snapshot);
-        } catch (PermitsUnavailableException e) {
+        } catch (PermitsUnavailableException | SemaphoreClosedException e) {
             jobs.ended(snapshot.jobId(), JobState.REFUSED);
             throw e;
         } catch (RuntimeException e) {
             jobs.ended(snapshot.jobId(), JobState.FAILED);
             throw e;
         }
+    }
+
+    private static void logStop(Snapshot snapshot) {
+        log.info("{} was refused: this service stops", snapshot);
     }
 }

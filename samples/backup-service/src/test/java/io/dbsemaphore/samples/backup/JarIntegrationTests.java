@@ -3,12 +3,14 @@ package io.dbsemaphore.samples.backup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -51,8 +53,9 @@ class JarIntegrationTests {
 
     /** The demo, whose jobs are short, so that it submits some all the time. */
     @Tag("slow")
-    @Test
-    void endsWithoutStackTracesWhileItSubmitsJobs() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"TERM, 143", "INT, 130"})
+    void theDemoEndsWithoutStackTracesWhileItSubmitsJobs(String signal, int exitCode) throws Exception {
         Path directory = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "jar-");
         try (SampleProcess sample = SampleProcess.start(
                 directory.resolve("output"),
@@ -69,8 +72,44 @@ class JarIntegrationTests {
                                     .count()
                             > 5);
 
-            assertThat(sample.stop()).as(sample::output).isEqualTo(EXIT_CODE_OF_SIGTERM);
+            assertThat(sample.stop(signal)).as(sample::output).isEqualTo(exitCode);
             assertThat(sample.output()).doesNotContain("Exception", "\tat ");
+        }
+    }
+
+    /** Some jobs work, others wait for permits, and a client submits more of them. */
+    @Tag("slow")
+    @ParameterizedTest
+    @CsvSource({"TERM, 143", "INT, 130"})
+    void endsWithoutStackTracesWhileAClientSubmitsJobs(String signal, int exitCode) throws Exception {
+        Path directory = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "jar-");
+        try (SampleProcess sample = SampleProcess.start(
+                directory.resolve("output"),
+                "--spring.datasource.url=jdbc:h2:file:" + directory.resolve("backups"),
+                "--spring.task.execution.shutdown.await-termination-period=1s")) {
+            sample.awaitState(sample.backUp("first"), JobState.RUNNING);
+            AtomicInteger submitted = new AtomicInteger();
+            CompletableFuture<Void> client = CompletableFuture.runAsync(() -> submitUntilItEnds(sample, submitted));
+            await().atMost(Duration.ofMinutes(1)).until(() -> submitted.get() > 8);
+
+            assertThat(sample.stop(signal)).as(sample::output).isEqualTo(exitCode);
+            client.join();
+            assertThat(sample.output())
+                    .doesNotContain("Exception", "\tat ")
+                    .contains("was refused: this service stops");
+        }
+    }
+
+    private static void submitUntilItEnds(SampleProcess sample, AtomicInteger submitted) {
+        try {
+            while (true) {
+                sample.backUp("orders");
+                submitted.incrementAndGet();
+            }
+        } catch (IOException ended) {
+            // as it must
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

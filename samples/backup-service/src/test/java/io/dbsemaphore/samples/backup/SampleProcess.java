@@ -42,8 +42,11 @@ public final class SampleProcess implements AutoCloseable {
      * @param options {@code -D…} for the JVM, {@code --…} for the application
      */
     public static SampleProcess start(Path output, String... options) throws IOException {
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        // A shell that runs this build in the background lets its processes ignore Ctrl-C; this one must not.
+        List<String> command = new ArrayList<>(List.of(
+                "env",
+                "--default-signal=INT",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(those(options, "-D"));
         command.addAll(List.of(
                 "-jar",
@@ -106,8 +109,16 @@ public final class SampleProcess implements AutoCloseable {
     }
 
     /** Asks it to end, as a service manager does, and returns its exit code. */
-    public int stop() throws InterruptedException {
-        process.destroy();
+    public int stop() throws IOException, InterruptedException {
+        return stop("TERM");
+    }
+
+    /** Sends it a signal, and returns its exit code. */
+    public int stop(String signal) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid()))
+                .inheritIO()
+                .start()
+                .waitFor();
         assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
                 .as("exited")
                 .isTrue();

@@ -38,8 +38,19 @@ public class Demo {
         this.context = context;
     }
 
-    /** Runs the demo; returns the exit code of its {@link Verdict}. */
+    /** Runs the demo; returns the exit code of its {@link Verdict}. It ends early if the process is asked to end. */
     public int run() {
+        try {
+            return show();
+        } catch (DataAccessException | TransactionException e) {
+            if (context.isClosed()) { // and the pool, too
+                return Verdict.INCOMPLETE.exitCode();
+            }
+            throw e;
+        }
+    }
+
+    private int show() {
         Limits limits = Limits.of(admin);
         DemoPrinter printer = new DemoPrinter(System.out, limits);
         printer.introduction(properties);
@@ -68,7 +79,7 @@ public class Demo {
     private Optional<Run> watch(Duration limit, Predicate<Run> condition, DemoPrinter printer) {
         long start = System.nanoTime();
         Optional<Run> latest = Optional.empty();
-        while (context.isActive() && System.nanoTime() - start < limit.toNanos()) {
+        while (!context.isClosed() && System.nanoTime() - start < limit.toNanos()) {
             try {
                 Run run = instances.observe();
                 latest = Optional.of(run);
@@ -76,7 +87,7 @@ public class Demo {
                     break;
                 }
             } catch (DataAccessException | TransactionException e) {
-                if (context.isActive()) { // otherwise the pool is closed, too
+                if (!context.isClosed()) { // otherwise the pool is closed, too
                     printer.databaseUnreachable();
                 }
             }

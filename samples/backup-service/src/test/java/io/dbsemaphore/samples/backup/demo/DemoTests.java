@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,30 @@ class DemoTests {
         assertThat(with(runWhileNetworkIsTaken, "demo.time-limit=2s", "backup.wait-time=100ms"))
                 .isEqualTo(2);
         assertThat(output).contains("11 of 1 instance(s): 0 done");
+    }
+
+    /** As a signal does, and before the jobs that are under way have ended. */
+    @Test
+    void endsAsSoonAsTheContextIsClosed(CapturedOutput output) {
+        ToIntFunction<ApplicationContext> runAndClose = context -> {
+            CompletableFuture<Integer> demo = CompletableFuture.supplyAsync(() -> runDemo(context));
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> output.toString().lines().anyMatch(line -> line.matches(".* backup-\\d +started .*")));
+            CompletableFuture<Void> close =
+                    CompletableFuture.runAsync(((ConfigurableApplicationContext) context)::close);
+
+            int exitCode = demo.join();
+            assertThat(close).as("the end of the jobs").isNotDone();
+            close.join();
+            return exitCode;
+        };
+        assertThat(with(
+                        runAndClose,
+                        "demo.duration=1m",
+                        "transfer.block=1s",
+                        "spring.task.execution.shutdown.await-termination-period=3s"))
+                .isEqualTo(2);
+        assertThat(output).contains("11 of 1 instance(s): 0 done").doesNotContain("Exception", "\tat ");
     }
 
     @Test
