@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.testing.PeakCounter;
+import java.time.LocalTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Callable;
@@ -14,30 +18,39 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Work that is under way until the test lets it end, and is counted over all instances: by its kind, which is the item up
- * to a colon.
+ * Work that is under way until the test lets it end. It is counted over all instances, by its kind: the item up to its first
+ * colon, and to each further one. Prints what begins and ends.
  */
-public final class CountedWork implements Work {
+public final class CountedWork {
 
     private static final long LONGEST_SECONDS = 120;
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
 
     private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
 
-    @Override
-    public void run(String item) {
-        Kind kind = kind(item.split(":", 2)[0]);
-        kind.counter.enter();
+    /** Does the work of an instance. */
+    public void run(String instance, String item) {
+        List<Kind> all = kinds(item);
+        Kind first = all.get(0);
+        all.forEach(kind -> kind.counter.enter());
+        print(instance, "%s begins, %d under way".formatted(item, first.counter.current()));
         try {
-            if (!kind.end.await(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+            if (!first.end.await(LONGEST_SECONDS, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("The test has not ended " + item);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted: " + item, e);
         } finally {
-            kind.counter.leave();
+            print(instance, item + " ends");
+            all.forEach(kind -> kind.counter.leave());
         }
-        kind.done.add(item);
+        first.done.add(item);
+    }
+
+    /** Prints a line with the time. */
+    static void print(String instance, String event) {
+        System.out.printf("%s  %-10s  %s%n", TIME.format(LocalTime.now()), instance, event);
     }
 
     /**
@@ -78,6 +91,16 @@ public final class CountedWork implements Work {
 
     void endAll() {
         kinds.values().forEach(kind -> kind.end.countDown());
+    }
+
+    /** The kinds of an item: all that it begins with, up to a colon. */
+    private List<Kind> kinds(String item) {
+        List<Kind> found = new ArrayList<>();
+        for (int colon = item.indexOf(':'); colon >= 0; colon = item.indexOf(':', colon + 1)) {
+            found.add(kind(item.substring(0, colon)));
+        }
+        found.add(kind(item));
+        return found;
     }
 
     private Kind kind(String name) {

@@ -93,6 +93,7 @@ public final class Instances implements AutoCloseable {
     }
 
     private void start(String recipes, String... properties) {
+        String name = "instance-" + contexts.size();
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("recipes", PACKAGE + recipes.replace(",", "," + PACKAGE));
         settings.put("spring.profiles.active", recipes);
@@ -100,14 +101,14 @@ public final class Instances implements AutoCloseable {
         settings.put("spring.datasource.username", database.username());
         settings.put("spring.datasource.password", database.password());
         settings.put("spring.main.banner-mode", "off");
-        settings.put("logging.level.root", "warn");
+        settings.put("logging.level.root", System.getProperty("recipe.log", "warn"));
         settings.put("spring.main.log-startup-info", "false");
         settings.put("spring.main.web-application-type", "none");
         settings.put("server.port", "0");
         settings.put("db-scheduler.enabled", String.valueOf(recipes.equals("dbscheduler")));
         settings.put("semaphore.jdbc.initialize-schema", "always");
         settings.put("semaphore.maintenance.enabled", "false"); // it may be refused, too
-        settings.put("semaphore.owner", "instance-" + contexts.size());
+        settings.put("semaphore.owner", name);
         for (String owner : new String[] {"batch", "quartz"}) { // their scripts drop the tables
             boolean create = recipes.equals(owner) && contexts.isEmpty();
             settings.put("spring." + owner + ".jdbc.initialize-schema", create ? "always" : "never");
@@ -119,8 +120,8 @@ public final class Instances implements AutoCloseable {
         contexts.add(new SpringApplicationBuilder(RecipesApplication.class)
                 .registerShutdownHook(false)
                 .initializers(context -> {
-                    context.getBeanFactory().registerSingleton("work", work);
-                    context.getBeanFactory().registerSingleton("refusals", new Refusals());
+                    context.getBeanFactory().registerSingleton("work", (Work) item -> work.run(name, item));
+                    context.getBeanFactory().registerSingleton("refusals", new Refusals(name));
                 })
                 .run(settings.entrySet().stream()
                         .map(each -> "--" + each.getKey() + "=" + each.getValue())
@@ -129,9 +130,18 @@ public final class Instances implements AutoCloseable {
 
     private final class Refusals implements SemaphoreListener {
 
+        private final String instance;
+
+        Refusals(String instance) {
+            this.instance = instance;
+        }
+
         @Override
         public void refused(Refused event) {
             refused.incrementAndGet();
+            CountedWork.print(
+                    instance,
+                    "refused: " + String.join(", ", event.request().permits().keySet()));
         }
     }
 }

@@ -14,8 +14,10 @@ class TenantReports {
         this.work = work;
     }
 
-    @WithPermits(names = "tenant:#{#tenant}", waitTime = "1m")
+    @WithPermits(
+            names = {"tenants", "tenant:#{#tenant}"},
+            waitTime = "1m")
     public void create(String tenant) {
-        work.run(tenant);
+        work.run("tenant:" + tenant);
     }
 }

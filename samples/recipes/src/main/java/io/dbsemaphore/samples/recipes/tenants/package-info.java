@@ -1,4 +1,4 @@
-/** A limit for each tenant. */
+/** A limit for all tenants together, and one for each. */
 @NullMarked
 package io.dbsemaphore.samples.recipes.tenants;
 

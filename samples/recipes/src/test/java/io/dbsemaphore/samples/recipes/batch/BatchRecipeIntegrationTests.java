@@ -53,7 +53,7 @@ class BatchRecipeIntegrationTests {
     private static void failsWithoutPermitAndIsRestarted(Instances instances) throws Exception {
         Step step = new StepBuilder("late", instances.bean(0, JobRepository.class))
                 .tasklet((contribution, chunk) -> {
-                    instances.work().run("late");
+                    instances.work().run("instance-0", "late");
                     return RepeatStatus.FINISHED;
                 })
                 .listener(new StepPermits(instances.bean(0, SemaphoreTemplate.class), AcquireRequest.of("download")))

@@ -37,7 +37,7 @@ class RestClientRecipeIntegrationTests {
     void startPartner() throws IOException {
         partner = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         partner.createContext("/", exchange -> {
-            work.get().run("call");
+            work.get().run("partner", "call");
             exchange.sendResponseHeaders(200, 2);
             exchange.getResponseBody().write(new byte[] {'o', 'k'});
             exchange.close();

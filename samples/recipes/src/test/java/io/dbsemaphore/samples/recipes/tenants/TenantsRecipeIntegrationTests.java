@@ -16,27 +16,37 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class TenantsRecipeIntegrationTests {
 
     @Test
-    void eachTenantHasALimitOfItsOwn(Instances instances) throws Exception {
+    void allTenantsHaveALimitAndEachOneHas(Instances instances) throws Exception {
         CountedWork work = instances.work();
         List<Future<?>> reports = new ArrayList<>();
-        for (String tenant : List.of("acme", "premium-bank")) {
-            for (int i = 0; i < 4; i++) {
-                TenantReports service = instances.bean(i % 2, TenantReports.class);
-                reports.add(Concurrently.async(() -> {
-                    service.create(tenant);
-                    return tenant;
-                }));
-            }
-        }
 
-        work.awaitFull("acme", 2, () -> instances.waiting("tenant:acme") == 2);
-        work.awaitFull("premium-bank", 3, () -> instances.waiting("tenant:premium-bank") == 1);
-        work.end("acme");
-        work.end("premium-bank");
+        create(instances, "acme", 3, reports);
+        work.awaitFull("tenant:acme", 2, () -> instances.waiting("tenant:acme") == 1);
+        create(instances, "premium-bank", 4, reports);
+        work.awaitFull("tenant:premium-bank", 3, () -> instances.waiting("tenant:premium-bank") == 1);
+        create(instances, "zoo", 2, reports);
+        work.awaitFull("tenant", 6, () -> instances.waiting("tenant:zoo") == 1);
+        assertThat(work.underWay("tenant:zoo"))
+                .as("one of its two, since there are five others")
+                .isEqualTo(1);
+
+        work.end("tenant");
         for (Future<?> report : reports) {
             Concurrently.get(report, Instances.SOON);
         }
-        assertThat(work.peak("acme")).isEqualTo(2);
-        assertThat(work.peak("premium-bank")).isEqualTo(3);
+        assertThat(work.done("tenant")).hasSize(9);
+        assertThat(work.peak("tenant:acme")).isEqualTo(2);
+        assertThat(work.peak("tenant:premium-bank")).isEqualTo(3);
+        assertThat(work.peak("tenant")).isEqualTo(6);
+    }
+
+    private static void create(Instances instances, String tenant, int number, List<Future<?>> reports) {
+        for (int i = 0; i < number; i++) {
+            TenantReports service = instances.bean(i % 2, TenantReports.class);
+            reports.add(Concurrently.async(() -> {
+                service.create(tenant);
+                return tenant;
+            }));
+        }
     }
 }
