@@ -1,13 +1,14 @@
 #!/bin/bash
-# Usage: src/build/server-images.sh mysql|mariadb|postgres...
+# Usage: src/build/server-images.sh mysql:9.7|mariadb:11.8|mariadb:10.11|postgres:15...
 #
 # For a Debian machine that reaches Debian's packages but no registry of container images: makes sure that a Docker engine runs (installs and
 # starts Debian's docker.io where none does), and builds local images of Debian's server packages. They are named like the official images and
 # take the same environment variables, so that Testcontainers starts the real servers:
 #
-#   mysql:9.7       MySQL 9.7 LTS      MYSQL_DATABASE MYSQL_USER MYSQL_PASSWORD MYSQL_ROOT_PASSWORD   port 3306
-#   mariadb:11.8    MariaDB 11.8 LTS   MARIADB_* or MYSQL_*                                           port 3306
-#   postgres:17     PostgreSQL 17      POSTGRES_DB POSTGRES_USER POSTGRES_PASSWORD                    port 5432
+#   mysql:9.7                 of sid                  MYSQL_DATABASE MYSQL_USER MYSQL_PASSWORD MYSQL_ROOT_PASSWORD   port 3306
+#   mariadb:11.8, :10.11      of Debian 13, 12        MARIADB_* or MYSQL_*                                           port 3306
+#   postgres:17, :15          of Debian 13, 12        POSTGRES_DB POSTGRES_USER POSTGRES_PASSWORD PGDATA             port 5432
+#   postgres:18, :19          of sid, experimental    the same
 #
 # An image that is there is kept. Testcontainers needs TESTCONTAINERS_HOST_OVERRIDE=localhost TESTCONTAINERS_RYUK_DISABLED=true then, since its
 # own helper image cannot be pulled either. Needs root. Takes about a minute for each image.
@@ -34,17 +35,34 @@ rootfs() { # suite packages
   rm -rf "$work/root"; mkdir -p "$work"
   debootstrap --variant=minbase --include="$2" "$1" "$work/root" "$(mirror)" >"$work/debootstrap.log" 2>&1 ||
     { tail -5 "$work/debootstrap.log" >&2; exit 1; }
+  shrink
+}
+
+shrink() {
   rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/* "$work"/root/usr/share/doc "$work"/root/var/lib/mysql/*
 }
 
-image() { # name port
+experimental() { # package...: what is named package/experimental, and what sid has not, is of experimental
+  rootfs sid ca-certificates
+  echo "deb $(mirror) experimental main" >"$work/root/etc/apt/sources.list.d/experimental.list"
+  printf '#!/bin/sh\nexit 101\n' >"$work/root/usr/sbin/policy-rc.d" # no service is started
+  chmod 755 "$work/root/usr/sbin/policy-rc.d"
+  # A mirror may have been copied long ago. The scripts of the packages need /proc.
+  unshare --mount bash -euc 'mount -t proc proc "$0/proc"
+      chroot "$0" apt-get update -qq -o Acquire::Check-Valid-Until=false
+      chroot "$0" apt-get install -y -qq --no-install-recommends "$@"' "$work/root" "$@" >"$work/apt.log" 2>&1 ||
+    { tail -5 "$work/apt.log" >&2; exit 1; }
+  shrink
+}
+
+image() { # port
   install -m 755 "$work/entrypoint" "$work/root/usr/local/bin/docker-entrypoint.sh"
-  tar -C "$work/root" -c . | docker import --change "EXPOSE $2" --change 'ENTRYPOINT ["docker-entrypoint.sh"]' \
-    --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' --change 'ENV LANG=C.UTF-8' - "$1" >/dev/null
+  tar -C "$work/root" -c . | docker import --change "EXPOSE $1" --change 'ENTRYPOINT ["docker-entrypoint.sh"]' \
+    --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' --change 'ENV LANG=C.UTF-8' - "$name" >/dev/null
   rm -rf "$work/root"
 }
 
-build_mysql() {
+mysql() {
   rootfs sid mysql-server-core,mysql-client
   cat >"$work/entrypoint" <<'S'
 #!/bin/sh
@@ -64,11 +82,11 @@ fi
 [ "$1" != mysqld ] || shift
 exec mysqld --user=root --datadir=$d --bind-address=0.0.0.0 --init-file=/init.sql "$@"
 S
-  image mysql:9.7 3306
+  image 3306
 }
 
-build_mariadb() {
-  rootfs trixie mariadb-server-core,mariadb-client
+mariadb() { # suite
+  rootfs "$1" mariadb-server-core,mariadb-client
   cat >"$work/entrypoint" <<'S'
 #!/bin/sh
 set -e
@@ -87,15 +105,15 @@ fi
 case "$1" in mariadbd|mysqld) shift;; esac
 exec mariadbd --user=root --datadir=$d --bind-address=0.0.0.0 --init-file=/init.sql "$@"
 S
-  image mariadb:11.8 3306
+  image 3306
 }
 
-build_postgres() {
-  rootfs trixie postgresql-17
+postgres() { # suite version
+  case $1 in experimental) experimental "postgresql-$2" libpq5/experimental;; *) rootfs "$1" "postgresql-$2";; esac
   cat >"$work/entrypoint" <<'S'
 #!/bin/sh
 set -e
-d=/var/lib/postgresql/data; b=/usr/lib/postgresql/17/bin; user=${POSTGRES_USER:-postgres}
+d=${PGDATA:-/var/lib/postgresql/data}; b=$(echo /usr/lib/postgresql/*/bin); user=${POSTGRES_USER:-postgres}
 mkdir -p $d /var/run/postgresql; chown -R postgres $d /var/run/postgresql; chmod 700 $d
 as() { setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
 if [ ! -s $d/PG_VERSION ]; then
@@ -109,12 +127,21 @@ fi
 [ "$1" != postgres ] || shift
 exec setpriv --reuid=postgres --regid=postgres --clear-groups $b/postgres -D $d -c listen_addresses='*' "$@"
 S
-  image postgres:17 5432
+  image 5432
 }
 
 engine
-for kind in "$@"; do
-  case $kind in mysql) name=mysql:9.7;; mariadb) name=mariadb:11.8;; postgres) name=postgres:17;; *) echo "server-images: mysql, mariadb or postgres, not '$kind'" >&2; exit 2;; esac
-  docker image inspect "$name" >/dev/null 2>&1 || "build_$kind"
+for name in "$@"; do
+  docker image inspect "$name" >/dev/null 2>&1 ||
+    case $name in
+      mysql:9.7) mysql;;
+      mariadb:10.11) mariadb bookworm;;
+      mariadb:11.8) mariadb trixie;;
+      postgres:15) postgres bookworm 15;;
+      postgres:17) postgres trixie 17;;
+      postgres:18) postgres sid 18;;
+      postgres:19) postgres experimental 19;;
+      *) echo "server-images: Debian has no server for $name" >&2; exit 2;;
+    esac
   echo "$name ready"
 done

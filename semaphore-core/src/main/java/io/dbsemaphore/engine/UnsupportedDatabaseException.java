@@ -18,7 +18,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
 
     private static final long serialVersionUID = 1L;
 
-    private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.x";
+    private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.4";
 
     private static final String LOCKS_NOTHING = "It accepts SELECT ... FOR UPDATE and locks nothing by it";
     private static final String REFUSES = "It has no row locks: it rejects SELECT ... FOR UPDATE";

@@ -45,7 +45,7 @@ public enum Database {
             "for share"),
 
     /**
-     * H2 2.x, for tests and demos. It does not end idle transactions, such as those of a frozen JVM. Its clock is read
+     * H2 2.4, for tests and demos. It does not end idle transactions, such as those of a frozen JVM. Its clock is read
      * through the epoch, since a cast to a timestamp without time zone would always use the time zone of the session.
      */
     H2(

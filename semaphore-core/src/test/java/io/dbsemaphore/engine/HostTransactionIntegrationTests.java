@@ -221,11 +221,15 @@ class HostTransactionIntegrationTests {
     /** Which session this is, and in which of its transactions. */
     private static Object session(JdbcTemplate jdbc) {
         String query = switch (cluster.schema().kind()) {
-            case MYSQL, MARIADB -> "select connection_id() as id, @@session.transaction_isolation as i";
+            case MYSQL, MARIADB -> "select connection_id() as id, " + isolation();
             case POSTGRESQL -> "select pg_backend_pid() as id, current_setting('transaction_isolation') as i";
             case H2 -> "select session_id() as id, lock_timeout() as i";
         };
         return jdbc.queryForMap(query);
+    }
+
+    private static String isolation() {
+        return "@@session." + cluster.schema().isolationVariable() + " as i";
     }
 
     /** Values that differ from every default. */
@@ -255,13 +259,11 @@ class HostTransactionIntegrationTests {
                 switch (cluster.schema().kind()) {
                     case MYSQL ->
                         "select connection_id() as id, @@session.innodb_lock_wait_timeout as lock_wait,"
-                                + " @@session.wait_timeout as idle, @@session.transaction_isolation as i,"
-                                + " @@session.autocommit as a";
+                                + " @@session.wait_timeout as idle, @@session.autocommit as a, " + isolation();
                     case MARIADB ->
                         "select connection_id() as id, @@session.innodb_lock_wait_timeout as lock_wait,"
-                                + " @@session.wait_timeout as idle, @@session.transaction_isolation as i,"
-                                + " @@session.idle_transaction_timeout as idle_in_transaction,"
-                                + " @@session.autocommit as a";
+                                + " @@session.wait_timeout as idle, @@session.autocommit as a,"
+                                + " @@session.idle_transaction_timeout as idle_in_transaction, " + isolation();
                     case POSTGRESQL ->
                         "select pg_backend_pid() as id, current_setting('lock_timeout') as lock_wait,"
                                 + " current_setting('idle_in_transaction_session_timeout') as idle,"

@@ -55,9 +55,7 @@ class SessionLimitsIntegrationTests {
         idleVariable = schema.kind() == DatabaseKind.MYSQL ? "wait_timeout" : "idle_transaction_timeout";
         session =
                 "select connection_id(), @@session.innodb_lock_wait_timeout, @@session.%s, @@session.autocommit, @@session.%s"
-                        .formatted(
-                                idleVariable,
-                                schema.kind() == DatabaseKind.MYSQL ? "transaction_isolation" : "tx_isolation");
+                        .formatted(idleVariable, schema.isolationVariable());
     }
 
     @AfterAll

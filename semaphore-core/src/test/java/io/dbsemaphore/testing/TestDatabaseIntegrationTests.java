@@ -2,6 +2,7 @@ package io.dbsemaphore.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
@@ -72,6 +73,18 @@ class TestDatabaseIntegrationTests {
                 .doesNotHaveDuplicates()
                 .anyMatch(line ->
                         line.matches("Semaphore tests run on " + database.kind().product() + " \\d.*\\(.*\\)"));
+    }
+
+    @Test
+    void isOfTheVersionThatIsNamed() throws IOException {
+        String[] named = System.getProperty(TestDatabase.PROPERTY, "auto").split(":");
+        assumeTrue(named.length == 2, "no version is named");
+
+        String product = TestDatabase.kind().product();
+
+        assertThat(named[0]).isEqualToIgnoringCase(product);
+        assertThat(Files.readAllLines(Path.of("target", "test-database.txt")))
+                .anyMatch(line -> line.startsWith("Semaphore tests run on %s %s".formatted(product, named[1])));
     }
 
     @Test

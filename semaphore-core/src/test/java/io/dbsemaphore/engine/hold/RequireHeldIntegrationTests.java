@@ -44,8 +44,8 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
     @Test
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
     void theHostIsAtRepeatableRead() {
-        String isolation = node.transaction()
-                .execute(status -> node.jdbc().queryForObject("select @@session.transaction_isolation", String.class));
+        String query = "select @@session." + cluster.schema().isolationVariable();
+        String isolation = node.transaction().execute(status -> node.jdbc().queryForObject(query, String.class));
 
         assertThat(isolation).isEqualTo("REPEATABLE-READ");
     }

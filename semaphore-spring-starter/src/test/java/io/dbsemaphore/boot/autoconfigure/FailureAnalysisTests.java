@@ -74,7 +74,7 @@ class FailureAnalysisTests {
                 .contains("Semaphores are not supported on HSQL Database Engine")
                 .contains("It accepts SELECT ... FOR UPDATE and locks nothing by it")
                 .contains("Set semaphore.datasource")
-                .contains("MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.x")
+                .contains("MySQL 8.4+, MariaDB 10.11+, PostgreSQL 15+ and H2 2.4")
                 .contains("semaphore.enabled=false");
     }
 
