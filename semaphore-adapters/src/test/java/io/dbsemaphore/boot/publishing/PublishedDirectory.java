@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -12,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * A directory to which a release was deployed: the POMs, the files that Maven Central requires beside them with their
- * checksums, and no other files. {@code src/release/try} runs {@link #main}.
+ * checksums, and no other files. {@code src/release/check} runs {@link #main}.
  */
 final class PublishedDirectory {
 
@@ -23,15 +24,23 @@ final class PublishedDirectory {
 
     private final Path group;
     private final String version;
+    private final Set<String> expected;
 
-    private PublishedDirectory(Path group, String version) {
+    private PublishedDirectory(Path group, String version, Collection<String> expected) {
         this.group = group;
         this.version = version;
+        this.expected = new TreeSet<>(expected);
     }
 
-    /** Prints what is wrong with the directory of a group, and fails if anything is. */
-    public static void main(String... directoryAndVersion) throws IOException {
-        PublishedDirectory directory = new PublishedDirectory(Path.of(directoryAndVersion[0]), directoryAndVersion[1]);
+    /**
+     * Prints what is wrong with the directory of a group, and fails if anything is.
+     *
+     * @param arguments the directory, the version, and the artifacts
+     */
+    public static void main(String... arguments) throws IOException {
+        List<String> all = List.of(arguments);
+        PublishedDirectory directory =
+                new PublishedDirectory(Path.of(all.get(0)), all.get(1), all.subList(2, all.size()));
         List<String> problems = directory.problems();
         problems.forEach(System.out::println);
         System.exit(problems.isEmpty() ? 0 : 1);
@@ -43,13 +52,8 @@ final class PublishedDirectory {
             directories.map(directory -> directory.getFileName().toString()).forEach(artifacts::add);
         }
         List<String> problems = new ArrayList<>();
-        if (!artifacts.equals(Set.of(
-                "semaphore-bom",
-                "semaphore-core",
-                "semaphore-spring-starter",
-                "semaphore-adapters",
-                "semaphore-test"))) {
-            problems.add("Published: " + artifacts);
+        if (!artifacts.equals(expected)) {
+            problems.add("Published: " + artifacts + " instead of " + expected);
         }
         for (String artifact : artifacts) {
             problems(artifact).forEach(problem -> problems.add(artifact + ": " + problem));
@@ -65,7 +69,7 @@ final class PublishedDirectory {
         if (pom.text("version").endsWith("-SNAPSHOT")) {
             problems.add("is a snapshot");
         }
-        Set<String> expected = (pom.text("packaging").equals("pom") ? POM_ONLY : WITH_JAR)
+        Set<String> required = (pom.text("packaging").equals("pom") ? POM_ONLY : WITH_JAR)
                 .stream()
                         .flatMap(suffix -> Stream.concat(Stream.of(""), CHECKSUMS.stream())
                                 .map(checksum -> name + suffix + checksum))
@@ -76,8 +80,8 @@ final class PublishedDirectory {
                     .filter(file -> !file.contains(".asc"))
                     .forEach(found::add);
         }
-        if (!found.equals(expected)) {
-            problems.add("has the files " + found + " instead of " + expected);
+        if (!found.equals(required)) {
+            problems.add("has the files " + found + " instead of " + required);
         }
         return problems;
     }
