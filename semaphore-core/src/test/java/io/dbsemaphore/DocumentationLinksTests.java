@@ -40,6 +40,8 @@ class DocumentationLinksTests {
             "samples/backup-service",
             "tools/benchmark",
             "tools/faults",
+            "src/release",
+            "semaphore-core/src/test/mutants",
             "findings"
         }) {
             try (Stream<Path> files = Files.list(ROOT.resolve(folder))) {
