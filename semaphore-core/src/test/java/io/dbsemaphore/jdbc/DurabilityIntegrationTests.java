@@ -46,8 +46,8 @@ class DurabilityIntegrationTests {
 
         assertThat(warningsWith("innodb_flush_log_at_trx_commit", "2"))
                 .singleElement()
-                .satisfies(warning ->
-                        assertThat(warning).contains("innodb_flush_log_at_trx_commit=2", "given to another caller", "Set it to 1"));
+                .satisfies(warning -> assertThat(warning)
+                        .contains("innodb_flush_log_at_trx_commit=2", "given to another caller", "Set it to 1"));
     }
 
     @Test
@@ -79,7 +79,8 @@ class DurabilityIntegrationTests {
 
         assertThat(warnings())
                 .singleElement()
-                .satisfies(warning -> assertThat(warning).contains("synchronous_commit=off", "given to another caller"));
+                .satisfies(
+                        warning -> assertThat(warning).contains("synchronous_commit=off", "given to another caller"));
     }
 
     private List<String> warningsWith(String variable, String value) {
