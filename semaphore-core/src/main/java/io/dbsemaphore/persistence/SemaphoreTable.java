@@ -72,13 +72,17 @@ final class SemaphoreTable {
     private static final String STATUSES_OF_PAGE =
             STATUSES.formatted(PAGE) + "group by s.id, s.name, s.capacity order by s.name";
 
-    /** Three look-ups in an index for each semaphore: the tokens of a semaphore grow with time. */
+    /**
+     * Three look-ups in indexes for each semaphore: its tokens grow with time. MySQL scans the whole table for
+     * {@code order by token limit 1}.
+     */
     private static final String SINCE_OF_PAGE = """
             select s.name,
                 (select min(w.since) from semaphore_waiter w
                  where w.semaphore_id = s.id and w.waiting > 0 and w.expires_at > utc_now()),
-                (select r.created_at from permit p join permit_request r on r.id = p.permit_request_id
-                 where p.semaphore_id = s.id and p.state = 'ACQUIRED' order by p.token limit 1),
+                (select min(r.created_at) from permit p join permit_request r on r.id = p.permit_request_id
+                 where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token =
+                    (select min(h.token) from permit h where h.semaphore_id = s.id and h.state = 'ACQUIRED')),
                 case when s.capacity = 0 then
                     (select c.from_capacity from capacity_change c
                      where c.semaphore_name = s.name and c.to_capacity = 0 and c.from_capacity > 0

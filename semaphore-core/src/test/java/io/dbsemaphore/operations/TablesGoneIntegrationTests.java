@@ -42,7 +42,7 @@ class TablesGoneIntegrationTests {
 
             assertThat(ofWork)
                     .singleElement()
-                    .satisfies(event -> assertThat(event.getFormattedMessage()).contains("is repeated", "not found"));
+                    .satisfies(event -> assertThat(event.getFormattedMessage()).contains("is retried in the background", "not found"));
             assertThat(ofShutdown)
                     .singleElement()
                     .satisfies(event ->
