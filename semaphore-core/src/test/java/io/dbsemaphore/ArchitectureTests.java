@@ -43,6 +43,7 @@ class ArchitectureTests {
     private static final String REUSE = "io.dbsemaphore.engine.quota";
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
+    private static final String LINE = "io.dbsemaphore.line";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
     private static final String UNIT = "io.dbsemaphore.persistence.unit";
     private static final String CONCURRENT = "io.dbsemaphore.concurrent";
@@ -73,6 +74,7 @@ class ArchitectureTests {
                         REUSE,
                         SUPPORT,
                         DOMAIN,
+                        LINE,
                         PERSISTENCE,
                         UNIT,
                         JDBC,
@@ -100,25 +102,38 @@ class ArchitectureTests {
     @Test
     void theEngineDependsOnAllBelowIt() {
         mayDependOnlyOn(
-                ENGINE, CONTRACT, CONFIG, BATCH, HOLD, REUSE, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
+                ENGINE,
+                CONTRACT,
+                CONFIG,
+                BATCH,
+                HOLD,
+                REUSE,
+                SUPPORT,
+                DOMAIN,
+                LINE,
+                PERSISTENCE,
+                UNIT,
+                JDBC,
+                CONCURRENT);
     }
 
     @Test
     void thePartsOfTheEngineDoNotDependOnEachOther() {
-        mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
+        mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, LINE, PERSISTENCE, UNIT, JDBC, CONCURRENT);
         mayDependOnlyOn(HOLD, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
         mayDependOnlyOn(REUSE, CONTRACT, CONFIG, HOLD, SUPPORT, DOMAIN, CONCURRENT);
         mayDependOnlyOn(SUPPORT, CONTRACT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
     }
 
     @Test
-    void theDomainDependsOnValuesOfTheContract() {
-        mayDependOnlyOnAndOnValuesOfTheContract(DOMAIN);
+    void theDomainDependsOnTheLineAndOnValuesOfTheContract() {
+        mayDependOnlyOnAndOnValuesOfTheContract(DOMAIN, LINE);
+        mayDependOnlyOn(LINE);
     }
 
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
-        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC, CONCURRENT);
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, LINE, UNIT, JDBC, CONCURRENT);
         mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
 

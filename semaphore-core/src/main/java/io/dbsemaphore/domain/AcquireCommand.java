@@ -1,5 +1,6 @@
 package io.dbsemaphore.domain;
 
+import io.dbsemaphore.line.Ask;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,5 +1,9 @@
 package io.dbsemaphore.domain;
 
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Waiter;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;

@@ -2,6 +2,12 @@ package io.dbsemaphore.domain;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.PermitsExceedCapacityException;
+import io.dbsemaphore.line.Admission;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.LineAhead;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.Waiter;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -133,7 +139,7 @@ public record Allocation(
         for (Map.Entry<String, Ask> charge : acquire.charges().entrySet()) {
             SemaphoreAvailability availability = availability(charge.getKey());
             Ask ask = charge.getValue();
-            Line line = availability.line(acquire);
+            LineAhead line = availability.line(acquire);
             Admission admission = availability.admission(ask, line);
             if (admission.isNever()) {
                 int capacity = availability.semaphore().capacity();

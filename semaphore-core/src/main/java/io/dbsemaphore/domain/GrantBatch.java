@@ -1,5 +1,6 @@
 package io.dbsemaphore.domain;
 
+import io.dbsemaphore.line.OwnLines;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
@@ -15,4 +16,4 @@ import java.util.SortedMap;
  * @param queues the waiting callers that are not in the batch
  */
 public record GrantBatch(
-        List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, LocalQueues queues) {}
+        List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, OwnLines queues) {}

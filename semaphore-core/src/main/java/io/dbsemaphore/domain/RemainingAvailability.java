@@ -1,5 +1,6 @@
 package io.dbsemaphore.domain;
 
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
 
 /**

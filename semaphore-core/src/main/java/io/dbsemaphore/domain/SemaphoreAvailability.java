@@ -1,6 +1,11 @@
 package io.dbsemaphore.domain;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.line.Admission;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.LineAhead;
+import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
 import java.util.Optional;
 
@@ -37,12 +42,12 @@ public final class SemaphoreAvailability {
     }
 
     /** The line of this semaphore, as seen by an acquire. */
-    Line line(AcquireState acquire) {
-        return new Line(
+    LineAhead line(AcquireState acquire) {
+        return new LineAhead(
                 acquire.demandAhead(semaphore.name()), elsewhere, acquire.place(), ReservationWindow.isOpen(now()));
     }
 
-    Admission admission(Ask ask, Line line) {
+    Admission admission(Ask ask, LineAhead line) {
         return Admission.of(semaphore.capacity(), unheld() - reserved, line, ask);
     }
 
@@ -112,7 +117,7 @@ public final class SemaphoreAvailability {
                 isRegistered);
     }
 
-    PermitShortage shortage(Ask ask, Line line) {
+    PermitShortage shortage(Ask ask, LineAhead line) {
         return new PermitShortage(
                 semaphore.name(),
                 semaphore.capacity(),

@@ -4,7 +4,6 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
 import io.dbsemaphore.engine.batch.GroupCommit;
@@ -16,6 +15,7 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
@@ -146,7 +146,7 @@ abstract class RunContext implements BatchObserver {
                         background,
                         listeners,
                         this,
-                        new LocalQueues(
+                        new OwnLines(
                                 lease::id,
                                 settings.get(SemaphoreSettings.OWNER),
                                 settings.get(SemaphoreSettings.FAIR)::of),

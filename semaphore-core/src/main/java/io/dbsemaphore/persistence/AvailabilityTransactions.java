@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.HeldSum;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.SemaphoreAvailability;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -50,10 +50,10 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
      * @param inFlight those of them with a batch in flight
      * @param local the waiting callers of this instance
      */
-    public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
+    public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, OwnLines local) {
         return transaction.execute(() -> {
             SortedMap<Long, String> byId = tables.semaphores().byId(names);
-            WaiterTable.Queues queues = tables.waiters().queues(local);
+            WaiterTable.Rows queues = tables.waiters().queues(local);
             queues.expect(byId, Set.of());
             Map<String, RemainingAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();

@@ -15,16 +15,16 @@ import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.HolderScans;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -133,7 +133,7 @@ public final class BatchTransaction {
         Locks locks = lock(outcomes, batch.awaited());
         // while this transaction waited for the lock, an acquire with the same external id may have been granted
         settleRepeated(outcomes);
-        WaiterTable.Queues queues = tables.waiters().queues(batch.queues());
+        WaiterTable.Rows queues = tables.waiters().queues(batch.queues());
         queues.expect(locks.names(), outcomes.openNames(AcquireState::wasRefused));
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
         Map<Long, ReleaseOutcome> released = outcomes(release.get(), ReleaseOutcome.RELEASED);
@@ -278,7 +278,7 @@ public final class BatchTransaction {
     }
 
     /** {@return the availability of the locked semaphores} */
-    private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Queues queues) {
+    private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Rows queues) {
         Map<Long, HeldSum> sums = tables.permits().sumHeld(locks.names().keySet());
         List<LockedSemaphore> locked = locks.locked();
         sums.values().stream().findFirst().ifPresent(any -> queues.read(locked, any.now()));
@@ -369,7 +369,7 @@ public final class BatchTransaction {
     }
 
     /** Tells other instances which callers of this one wait after the transaction, in the order of the locks. */
-    private static void tell(WaiterTable.Queues queues, LocalQueues local, Allocation decision) {
+    private static void tell(WaiterTable.Rows queues, OwnLines local, Allocation decision) {
         Map<String, List<Waiter>> refused = decision.waiters();
         decision.availabilities().entrySet().stream()
                 .sorted(Comparator.comparing(entry -> entry.getValue().semaphoreId()))

@@ -1,8 +1,8 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

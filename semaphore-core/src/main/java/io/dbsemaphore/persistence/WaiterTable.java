@@ -1,11 +1,11 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.InstanceQueue;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #VALID_FOR}, and is confirmed before that.
  *
  * <p>A batch has locked the rows of its semaphores. If callers may be waiting, it reads the rows of all instances for them, and inserts,
- * updates or deletes those of its own ({@link Queues#write}). A semaphore that nobody waits for costs no statement: its row says until when
+ * updates or deletes those of its own ({@link Rows#write}). A semaphore that nobody waits for costs no statement: its row says until when
  * callers may be waiting. A poll has locked nothing. It confirms the rows of its instance, updates them if the queue has changed
- * ({@link Queues#confirm}), and inserts none.
+ * ({@link Rows#confirm}), and inserts none.
  *
  * <p>A transaction that locks several rows locks them one by one, in ascending order of the semaphores, or without waiting for others. All
  * methods require an open transaction.
@@ -86,8 +86,8 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             "select semaphore_id, all_rows() from semaphore_waiter where instance = ?";
 
     /** The queues that one transaction reads and writes, given those of this instance. */
-    Queues queues(LocalQueues local) {
-        return new Queues(local);
+    Rows queues(OwnLines local) {
+        return new Rows(local);
     }
 
     /** Records that callers wait for these semaphores, whose rows are locked. */
@@ -115,8 +115,8 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         delete(instance, sql.read(FIND_OF_INSTANCE, Sql.ID, instance));
     }
 
-    private static InstanceQueue queue(ResultSet row, int number) throws SQLException {
-        return new InstanceQueue(
+    private static RecordedHead queue(ResultSet row, int number) throws SQLException {
+        return new RecordedHead(
                 row.getLong(1),
                 row.getLong(2),
                 WaiterCodec.decode(
@@ -126,14 +126,14 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     }
 
     /** The queues that one transaction reads and writes. */
-    final class Queues {
+    final class Rows {
 
-        private final LocalQueues local;
+        private final OwnLines local;
         private final Set<Long> found = new HashSet<>();
-        private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
-        private Supplier<List<InstanceQueue>> expected = List::of;
+        private final Map<Long, List<RecordedHead>> queues = new HashMap<>();
+        private Supplier<List<RecordedHead>> expected = List::of;
 
-        private Queues(LocalQueues local) {
+        private Rows(OwnLines local) {
             this.local = local;
         }
 
@@ -184,7 +184,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             }
         }
 
-        private void add(List<InstanceQueue> more) {
+        private void add(List<RecordedHead> more) {
             more.forEach(queue -> queues.computeIfAbsent(queue.semaphoreId(), id -> new ArrayList<>())
                     .add(queue));
         }
@@ -194,7 +194,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             return WaitersElsewhere.of(queues.getOrDefault(semaphoreId, List.of()), local.instance(), now);
         }
 
-        private Optional<InstanceQueue> own(long semaphoreId) {
+        private Optional<RecordedHead> own(long semaphoreId) {
             return queues.getOrDefault(semaphoreId, List.of()).stream()
                     .filter(queue -> queue.instance() == local.instance())
                     .findFirst();
@@ -205,7 +205,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
          *
          * @param queue the callers of this instance that wait for the semaphore, including those that the transaction has refused
          */
-        void write(LockedSemaphore semaphore, LocalDateTime now, LocalQueue queue) {
+        void write(LockedSemaphore semaphore, LocalDateTime now, LineHead queue) {
             if (!local.isFair(semaphore.name())) {
                 return;
             }
@@ -213,7 +213,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             if (!queue.isEmpty() && !found.contains(id)) {
                 find(List.of(id));
             }
-            Optional<InstanceQueue> own = own(id);
+            Optional<RecordedHead> own = own(id);
             if (queue.isEmpty()) {
                 own.ifPresent(row -> delete(local.instance(), List.of(id)));
             } else if (own.isEmpty()) {
@@ -239,13 +239,13 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         }
 
         /** Whether to write. Without waiting callers elsewhere an outdated row does no harm, since all readers come after its callers. */
-        private boolean isWorthWriting(long semaphoreId, LocalDateTime now, InstanceQueue own, LocalQueue queue) {
+        private boolean isWorthWriting(long semaphoreId, LocalDateTime now, RecordedHead own, LineHead queue) {
             return !own.isValidFor(MIN_VALID_IN_BATCH, now)
                     || (!own.first().equals(queue.first())
                             && !elsewhere(semaphoreId, now).isEmpty());
         }
 
-        private void update(long semaphoreId, LocalQueue queue, LocalDateTime now) {
+        private void update(long semaphoreId, LineHead queue, LocalDateTime now) {
             sql.update(
                     UPDATE,
                     Place.utc(WaiterCodec.earliest(queue.first())),
@@ -280,7 +280,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         void confirm(SortedMap<Long, String> names, LocalDateTime now, Set<String> inFlight) {
             List<Long> unchanged = new ArrayList<>();
             names.forEach((id, name) -> own(id).ifPresent(row -> {
-                LocalQueue queue = local.of(name);
+                LineHead queue = local.of(name);
                 boolean isInFlight = inFlight.contains(name);
                 boolean due = !row.isValidFor(isInFlight ? MIN_VALID_IN_FLIGHT : MIN_VALID_IN_POLL, now);
                 if (isInFlight

@@ -2,6 +2,7 @@ package io.dbsemaphore.domain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.line.Place;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

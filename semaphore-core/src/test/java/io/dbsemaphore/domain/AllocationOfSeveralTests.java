@@ -6,6 +6,13 @@ import static org.assertj.core.api.Assertions.entry;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.PermitsExceedCapacityException;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -140,14 +147,14 @@ class AllocationOfSeveralTests {
 
     @Test
     void knowsWhoseSemaphoresAreFair() {
-        LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1);
-        LocalQueues queues = new LocalQueues(() -> 3, "me", "a"::equals).with(Map.of("a", queue));
+        LineHead queue = new LineHead(List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1);
+        OwnLines queues = new OwnLines(() -> 3, "me", "a"::equals).with(Map.of("a", queue));
         assertThat(queues.isFair("a")).isTrue();
         assertThat(queues.isFair("b")).isFalse();
         assertThat(queues.of("a")).isSameAs(queue);
-        assertThat(queues.of("b")).isEqualTo(LocalQueue.EMPTY);
+        assertThat(queues.of("b")).isEqualTo(LineHead.EMPTY);
         assertThat(queue.isEmpty()).isFalse();
-        assertThat(LocalQueue.EMPTY.isEmpty()).isTrue();
+        assertThat(LineHead.EMPTY.isEmpty()).isTrue();
         assertThat(queue.with(List.of())).isSameAs(queue);
     }
 
@@ -155,7 +162,7 @@ class AllocationOfSeveralTests {
     void tellsOfOthersThatWait() {
         RemainingAvailability alone = remaining(5, 5, 0, 100, 121);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(
-                List.of(new InstanceQueue(
+                List.of(new RecordedHead(
                         1, 2, List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1, OPEN.plusSeconds(1))),
                 1,
                 OPEN);

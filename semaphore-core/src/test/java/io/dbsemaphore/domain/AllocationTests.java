@@ -2,6 +2,7 @@ package io.dbsemaphore.domain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;

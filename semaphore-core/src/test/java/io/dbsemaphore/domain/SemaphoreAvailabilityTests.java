@@ -4,7 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.Admission.Answer;
+import io.dbsemaphore.line.Admission;
+import io.dbsemaphore.line.Admission.Answer;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.LineAhead;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
@@ -95,8 +103,8 @@ class SemaphoreAvailabilityTests {
         AcquireState acquire = new AcquireState(
                 new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null, null));
         acquire.setDemandAhead(Map.of("backup", new Demand(4, 3)));
-        InstanceQueue others =
-                new InstanceQueue(7, 2, List.of(new Waiter(Place.at(0), Ask.of(2), false)), 1, OPEN.plusSeconds(2));
+        RecordedHead others =
+                new RecordedHead(7, 2, List.of(new Waiter(Place.at(0), Ask.of(2), false)), 1, OPEN.plusSeconds(2));
         assertThat(availability(OPEN, WaitersElsewhere.NONE).line(acquire).withheld(5))
                 .isEqualTo(4);
         assertThat(availability(CLOSED, WaitersElsewhere.NONE).line(acquire).withheld(5))
@@ -124,8 +132,8 @@ class SemaphoreAvailabilityTests {
         return availability.admission(ask, withheld(0));
     }
 
-    private static Line withheld(long permits) {
-        return new Line(new Demand(permits, 0), WaitersElsewhere.NONE, Place.NONE, true);
+    private static LineAhead withheld(long permits) {
+        return new LineAhead(new Demand(permits, 0), WaitersElsewhere.NONE, Place.NONE, true);
     }
 
     private static SemaphoreAvailability availability(int capacity, long held) {

@@ -42,7 +42,8 @@ class TablesGoneIntegrationTests {
 
             assertThat(ofWork)
                     .singleElement()
-                    .satisfies(event -> assertThat(event.getFormattedMessage()).contains("is retried in the background", "not found"));
+                    .satisfies(event -> assertThat(event.getFormattedMessage())
+                            .contains("is retried in the background", "not found"));
             assertThat(ofShutdown)
                     .singleElement()
                     .satisfies(event ->

@@ -3,8 +3,8 @@ package io.dbsemaphore.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -27,7 +27,7 @@ class ManyNamesPollIntegrationTests {
 
     private static final int SOME = 200;
     private static final int MANY = 4_000;
-    private static final LocalQueues QUEUES = new LocalQueues(() -> 0, "test", name -> false);
+    private static final OwnLines QUEUES = new OwnLines(() -> 0, "test", name -> false);
 
     private final Schema schema = TestDatabase.create().migrate();
     private final HikariDataSource pool = schema.newPool(3);

@@ -7,7 +7,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 class OldSnapshotIntegrationTests {
 
     private static final int REPETITIONS = 30;
-    private static final LocalQueues QUEUES = new LocalQueues(() -> 0, "test", name -> false);
+    private static final OwnLines QUEUES = new OwnLines(() -> 0, "test", name -> false);
 
     private final Schema schema = TestDatabase.create().migrate();
     private final HikariDataSource pool = schema.newPool(3);

@@ -8,12 +8,12 @@ import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -136,7 +136,7 @@ class PiggybackedReleaseIntegrationTests {
     }
 
     private BatchResult grant(AcquireState acquire, SortedMap<Long, List<Long>> releases) {
-        LocalQueues queues = new LocalQueues(() -> 0, "test", name -> false);
+        OwnLines queues = new OwnLines(() -> 0, "test", name -> false);
         return persistence.batches().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
     }
 

@@ -7,17 +7,17 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.LocalQueues;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.persistence.SentStatements.Sent;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -211,10 +211,10 @@ class RowLockIntegrationTests {
 
         /** Acquires, in one transaction that waits for locked rows, or skips them. */
         StoredGrant acquire(boolean awaited) {
-            return acquire(awaited, new LocalQueues(() -> 0, "", name -> false));
+            return acquire(awaited, new OwnLines(() -> 0, "", name -> false));
         }
 
-        private StoredGrant acquire(boolean awaited, LocalQueues local) {
+        private StoredGrant acquire(boolean awaited, OwnLines local) {
             AcquireCommand command = new AcquireCommand(
                     "id-" + System.nanoTime(),
                     false,
@@ -236,11 +236,11 @@ class RowLockIntegrationTests {
 
         /** Acquires while a caller waits for one of the semaphores, which the transaction tells the other instances. */
         void acquireWhileOneWaits() {
-            LocalQueue queue =
-                    new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), Ask.of(1), false)), 1);
+            LineHead queue =
+                    new LineHead(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), Ask.of(1), false)), 1);
             long instance = System.nanoTime();
             StoredGrant unused =
-                    acquire(true, new LocalQueues(() -> instance, "owner", "first"::equals, Map.of("first", queue)));
+                    acquire(true, new OwnLines(() -> instance, "owner", "first"::equals, Map.of("first", queue)));
         }
 
         List<Sent> locks() {

@@ -9,9 +9,9 @@ import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -109,7 +109,7 @@ class StatementPlansIntegrationTests {
                         null,
                         null)))
                 .toList();
-        LocalQueues queues = new LocalQueues(() -> 0, "test", name -> false);
+        OwnLines queues = new OwnLines(() -> 0, "test", name -> false);
         BatchResult result = persistence
                 .transactions()
                 .batches()

@@ -2,10 +2,10 @@ package io.dbsemaphore.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Waiter;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -72,7 +72,7 @@ class WaiterCodecTests {
     @Test
     void fitsTheColumnsWithTheLongestNumbers() {
         Waiter longest = new Waiter(Place.at(Long.MAX_VALUE / 100), Ask.of(Integer.MAX_VALUE), true);
-        List<Waiter> waiters = Collections.nCopies(LocalQueue.MAX_FIRST, longest);
+        List<Waiter> waiters = Collections.nCopies(LineHead.MAX_FIRST, longest);
 
         assertThat(WaiterCodec.encode(waiters)).hasSizeLessThan(1_000);
     }

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.GrantBatch;
-import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.line.OwnLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +25,7 @@ record Batch(
         List<Release> releases,
         Set<String> names,
         Set<String> awaited,
-        LocalQueues queues,
+        OwnLines queues,
         long startedAt,
         Map<String, Long> changes) {
 

@@ -6,7 +6,6 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
@@ -14,6 +13,7 @@ import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -60,7 +60,7 @@ public final class GroupCommit {
             BackgroundReleaser background,
             ListenerNotifier listeners,
             BatchObserver observer,
-            LocalQueues nobody,
+            OwnLines nobody,
             DaemonThreads threads,
             ScheduledExecutorService scheduler,
             DatabaseThreads database,

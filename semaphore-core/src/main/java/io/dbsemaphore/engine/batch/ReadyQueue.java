@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -279,13 +279,13 @@ final class ReadyQueue {
      * Adds to a semaphore's waiting callers those acquires of this queue that have waited for it. Other instances must know of them until
      * they are decided.
      */
-    LocalQueue withWoken(String name, LocalQueue waiting) {
+    LineHead withWoken(String name, LineHead waiting) {
         TreeSet<Acquire> callers = woken.get(name);
         if (callers == null) {
             return waiting;
         }
         List<Waiter> first = callers.stream()
-                .limit(LocalQueue.MAX_FIRST)
+                .limit(LineHead.MAX_FIRST)
                 .map(acquire -> acquire.toWaiter(name))
                 .toList();
         return waiting.with(first, callers.size());

@@ -55,7 +55,7 @@ final class Settlement {
     private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
     private final ReadyQueue ready;
-    private final WaitQueues waitQueues;
+    private final WaitingLines waitQueues;
     private final ConflictBackOff backOff;
     private final BatchLimits limits;
     private final boolean closed;
@@ -85,7 +85,7 @@ final class Settlement {
      */
     Settlement(
             ReadyQueue ready,
-            WaitQueues waitQueues,
+            WaitingLines waitQueues,
             ConflictBackOff backOff,
             BatchLimits limits,
             boolean closed,

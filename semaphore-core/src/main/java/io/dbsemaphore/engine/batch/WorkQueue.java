@@ -4,13 +4,13 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.HandoverOutcome;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.OwnLines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * The pending acquires and releases of this JVM, and their order. One lock guards all state; no I/O and no code
  * of a caller runs under it.
  *
- * <p><b>Acquires.</b> A new acquire is {@linkplain ReadyQueue ready}, or joins the {@linkplain WaitQueues wait queues} if the database
+ * <p><b>Acquires.</b> A new acquire is {@linkplain ReadyQueue ready}, or joins the {@linkplain WaitingLines wait queues} if the database
  * would refuse it. {@link #take} begins a batch with ready acquires; a semaphore is in one batch at a time. {@link #finish} and
  * {@link #finishFailed} {@linkplain Settlement settle} the batch: each member is answered, is ready again, or waits. Waiting acquires are
  * ready again when a batch, a release of this JVM or the poller finds enough permits for them. Changes of the availability while a batch
@@ -59,11 +59,11 @@ final class WorkQueue {
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
     private final BatchLimits limits;
-    private final LocalQueues nobody;
+    private final OwnLines nobody;
     private final QueueClock clock;
     private final ConflictBackOff backOff;
     private final ReadyQueue ready;
-    private final WaitQueues waitQueues;
+    private final WaitingLines waitQueues;
     private final List<Batch> inFlight = new ArrayList<>();
     private final Map<String, Batch> inFlightByName = new HashMap<>();
     private final Set<Release> releases = new LinkedHashSet<>();
@@ -80,13 +80,13 @@ final class WorkQueue {
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      * @param nobody this instance without waiting callers
      */
-    WorkQueue(BatchLimits limits, boolean certifiesWrites, LocalQueues nobody, QueueClock clock) {
+    WorkQueue(BatchLimits limits, boolean certifiesWrites, OwnLines nobody, QueueClock clock) {
         this.limits = limits;
         this.nobody = nobody;
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isKept, this::isStalled, backOff, clock);
-        waitQueues = new WaitQueues(clock);
+        waitQueues = new WaitingLines(clock);
         contestedUntil = clock.in(Duration.ZERO);
         contendedUntil = clock.in(Duration.ZERO);
     }
@@ -154,7 +154,7 @@ final class WorkQueue {
         Set<String> names = Set.copyOf(selection.names());
         Set<String> awaited = selection.awaited(waitsAtFirst);
         members.forEach(ready::remove);
-        LocalQueues queues = queues(names, name -> ready.withWoken(name, waitQueues.local(name)));
+        OwnLines queues = queues(names, name -> ready.withWoken(name, waitQueues.local(name)));
         List<Release> carried = awaited.isEmpty()
                 ? piggyBacked.stream().limit(limits.maxBatchSize()).toList()
                 : List.of();
@@ -171,10 +171,10 @@ final class WorkQueue {
         return batch;
     }
 
-    private LocalQueues queues(Collection<String> names, Function<String, LocalQueue> callers) {
-        Map<String, LocalQueue> waiting = new HashMap<>();
+    private OwnLines queues(Collection<String> names, Function<String, LineHead> callers) {
+        Map<String, LineHead> waiting = new HashMap<>();
         names.forEach(name -> waiting.put(name, callers.apply(name)));
-        waiting.values().removeIf(LocalQueue::isEmpty);
+        waiting.values().removeIf(LineHead::isEmpty);
         return nobody.with(waiting);
     }
 
@@ -467,7 +467,7 @@ final class WorkQueue {
      * @param queues the waiting callers
      * @param departed the semaphores without waiting callers that callers have left since the last poll
      */
-    record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> departed) {}
+    record Poll(Set<String> names, Set<String> inFlight, OwnLines queues, Set<String> departed) {}
 
     synchronized Poll beginPoll() {
         Set<String> names = waitQueues.names();

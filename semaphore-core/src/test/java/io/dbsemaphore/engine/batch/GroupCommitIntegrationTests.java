@@ -8,7 +8,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
@@ -16,6 +15,7 @@ import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.testing.node.Cluster;
 import java.sql.SQLException;
@@ -76,7 +76,7 @@ class GroupCommitIntegrationTests {
                         background,
                         new ListenerNotifier(List::of),
                         observer,
-                        new LocalQueues(() -> 1, "test", each -> false),
+                        new OwnLines(() -> 1, "test", each -> false),
                         threads,
                         scheduler,
                         connections.threads(),

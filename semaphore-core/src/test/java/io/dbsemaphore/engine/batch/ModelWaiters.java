@@ -3,9 +3,9 @@ package io.dbsemaphore.engine.batch;
 import static io.dbsemaphore.engine.batch.QueueModel.require;
 
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
+import io.dbsemaphore.line.Place;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -19,32 +19,33 @@ class PollIntervalTests {
     @ParameterizedTest
     @CsvSource({"20, 20", "99, 99", "101, 100", "400, 100"})
     void isTheBackOffOfAnInstanceThatIsNextUpToATenthOfASecond(long backOff, long interval) {
-        assertThat(WaitQueues.pollAfter(0, UNKNOWN, Duration.ofMillis(backOff))).isEqualTo(Duration.ofMillis(interval));
+        assertThat(WaitingLines.pollAfter(0, UNKNOWN, Duration.ofMillis(backOff)))
+                .isEqualTo(Duration.ofMillis(interval));
     }
 
     @ParameterizedTest
     @CsvSource({"1, 30", "2, 100", "3, 200", "4, 400", "5, 400", "1000, 400"})
     void growsWithTheNumberOfInstancesAhead(int instancesAhead, long interval) {
-        assertThat(WaitQueues.pollAfter(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
+        assertThat(WaitingLines.pollAfter(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
     @Test
     void isATenthOfASecondAtMostForTheOneAfterTheNext() {
-        assertThat(WaitQueues.pollAfter(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
+        assertThat(WaitingLines.pollAfter(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
     }
 
     @ParameterizedTest
     @CsvSource({"0, 17, 17", "3, 17, 17", "3, 500, 200", "0, 1, 2", "3, 0, 2"})
     void endsWhenTheTurnIsDueButNotAtOnce(int instancesAhead, long millisToTurn, long interval) {
-        assertThat(WaitQueues.pollAfter(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
+        assertThat(WaitingLines.pollAfter(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
     /** The others are to be told that the last one has left. */
     @Test
     void isATenthOfASecondAtMostWhileNobodyWaits() {
-        assertThat(new WaitQueues(new QueueClock(() -> 1, bound -> 0)).pollAfter(Duration.ofMillis(480)))
+        assertThat(new WaitingLines(new QueueClock(() -> 1, bound -> 0)).pollAfter(Duration.ofMillis(480)))
                 .isEqualTo(Duration.ofMillis(100));
     }
 
@@ -52,7 +53,7 @@ class PollIntervalTests {
     @Test
     void ofAnInstanceThatIsNextGrowsWhileNothingHappens() {
         List<Duration> intervals = IntStream.rangeClosed(1, 20)
-                .mapToObj(poll -> WaitQueues.pollAfter(0, UNKNOWN, BackOff.POLLING.after(poll)))
+                .mapToObj(poll -> WaitingLines.pollAfter(0, UNKNOWN, BackOff.POLLING.after(poll)))
                 .toList();
 
         assertThat(intervals.get(0)).isBetween(Duration.ofMillis(2), Duration.ofMillis(40));

@@ -1,12 +1,12 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.InstanceQueue;
-import io.dbsemaphore.domain.LocalQueues;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.domain.Waiter;
-import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 final class Values {
 
     /** This instance, whose callers are served in the order of all instances. */
-    static final LocalQueues FAIR = new LocalQueues(() -> 1, "test", name -> true);
+    static final OwnLines FAIR = new OwnLines(() -> 1, "test", name -> true);
 
     static final LocalDateTime NOW = LocalDateTime.of(2030, 1, 1, 0, 0);
 
@@ -37,8 +37,8 @@ final class Values {
     /** So many of 4 permits are left. So many other instances have a caller each that came just before, and lacks one permit. */
     static RemainingAvailability left(int free, LocalDateTime readAt, int instancesAhead) {
         Waiter earlier = new Waiter(Place.at(Place.micros(readAt) - 1), Ask.of(1), false);
-        List<InstanceQueue> others = IntStream.range(0, instancesAhead)
-                .mapToObj(i -> new InstanceQueue(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
+        List<RecordedHead> others = IntStream.range(0, instancesAhead)
+                .mapToObj(i -> new RecordedHead(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
                 .toList();
         return new RemainingAvailability(
                 4, 4 - free, free, 7, 7, readAt, WaitersElsewhere.of(others, FAIR.instance(), readAt), true);

@@ -3,18 +3,18 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
-import io.dbsemaphore.domain.InstanceQueue;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
-import io.dbsemaphore.domain.Waiter;
-import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collections;
@@ -66,7 +66,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         now += Duration.ofSeconds(1).toNanos(); // so that the database is asked
         Waiter between = new Waiter(Place.at(Place.micros(CLOSED) + 5), Ask.of(1), false);
         LocalDateTime later = CLOSED.plus(Duration.ofMillis(100));
-        InstanceQueue other = new InstanceQueue(1, 2, List.of(between), 1, later.plusSeconds(1));
+        RecordedHead other = new RecordedHead(1, 2, List.of(between), 1, later.plusSeconds(1));
         Acquire next = caller(BACKUP);
         next.reuse(TERMS, 1);
         park(next, Set.of("backup"), later, 0, WaitersElsewhere.of(List.of(other), Values.FAIR.instance(), later));

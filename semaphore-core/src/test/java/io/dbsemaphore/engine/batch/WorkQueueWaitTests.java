@@ -5,20 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.Ask;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
-import io.dbsemaphore.domain.InstanceQueue;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.domain.Waiter;
-import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -436,7 +436,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     private static WaitersElsewhere earlierCallerElsewhere() {
         Waiter earlier = new Waiter(Place.at(Place.micros(Values.NOW.minusMinutes(1))), Ask.of(1), false);
-        InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
+        RecordedHead queue = new RecordedHead(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }
 }

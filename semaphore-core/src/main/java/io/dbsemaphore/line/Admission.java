@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 /**
  * Whether a caller may have permits of one semaphore. Both ask this: the transaction that grants them, and the queue that decides by
@@ -24,7 +24,7 @@ public record Admission(Answer answer, long missing) {
      *     capacity; not positive if it is paused, or held exclusively
      * @param line as seen from the place of the caller
      */
-    public static Admission of(int capacity, long available, Line line, Ask ask) {
+    public static Admission of(int capacity, long available, LineAhead line, Ask ask) {
         long missing = ask.needs(capacity) + line.withheld(capacity) - available;
         if (ask.exceeds(capacity)) {
             return new Admission(Answer.NEVER, missing);

@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 /**
  * The number of permits of one semaphore that callers wait for.

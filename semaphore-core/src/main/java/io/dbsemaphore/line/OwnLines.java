@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -12,19 +12,19 @@ import java.util.function.Predicate;
  * @param fair whether the permits of a semaphore are granted in that order
  * @param waiting the waiting callers, by semaphore; semaphores that nobody waits for are missing
  */
-public record LocalQueues(LongSupplier id, String owner, Predicate<String> fair, Map<String, LocalQueue> waiting) {
+public record OwnLines(LongSupplier id, String owner, Predicate<String> fair, Map<String, LineHead> waiting) {
 
-    public LocalQueues {
+    public OwnLines {
         waiting = Map.copyOf(waiting);
     }
 
     /** This instance, while nobody waits. */
-    public LocalQueues(LongSupplier id, String owner, Predicate<String> fair) {
+    public OwnLines(LongSupplier id, String owner, Predicate<String> fair) {
         this(id, owner, fair, Map.of());
     }
 
-    public LocalQueues with(Map<String, LocalQueue> callers) {
-        return new LocalQueues(id, owner, fair, callers);
+    public OwnLines with(Map<String, LineHead> callers) {
+        return new OwnLines(id, owner, fair, callers);
     }
 
     public long instance() {
@@ -35,7 +35,7 @@ public record LocalQueues(LongSupplier id, String owner, Predicate<String> fair,
         return fair.test(name);
     }
 
-    public LocalQueue of(String name) {
-        return waiting.getOrDefault(name, LocalQueue.EMPTY);
+    public LineHead of(String name) {
+        return waiting.getOrDefault(name, LineHead.EMPTY);
     }
 }

@@ -3,11 +3,11 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.Demand;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import java.time.Duration;
@@ -21,9 +21,9 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-class WaitQueueTests {
+class WaiterTreeTests {
 
-    private final WaitQueue queue = new WaitQueue();
+    private final WaiterTree queue = new WaiterTree();
 
     /** Compares the queue with a sorted map whose values are summed one by one. */
     @Test
@@ -68,19 +68,19 @@ class WaitQueueTests {
     @Measured
     @Test
     void findsTheFirstWithoutALookAtAllCallersOfSeveralSemaphores() {
-        WaitQueue many = new WaitQueue();
+        WaiterTree many = new WaiterTree();
         LongStream.rangeClosed(1, 20_000).forEach(i -> many.add(acquire(3 * i), Ask.of(1)));
 
         long start = System.nanoTime();
         IntStream.range(0, 40_000)
-                .forEach(i -> assertThat(many.toLocal().first()).hasSize(LocalQueue.MAX_OF_SEVERAL));
+                .forEach(i -> assertThat(many.toLocal().first()).hasSize(LineHead.MAX_OF_SEVERAL));
 
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         Measurement.check(() -> assertThat(took).isLessThan(Duration.ofSeconds(2)));
     }
 
     /** Sixteen callers at most, eight of them of several semaphores, in order. */
-    private static LocalQueue local(Map<Long, Acquire> acquires) {
+    private static LineHead local(Map<Long, Acquire> acquires) {
         List<Waiter> first = new ArrayList<>();
         acquires.forEach((ticket, acquire) -> {
             boolean several = acquire.isOfSeveral();
@@ -89,7 +89,7 @@ class WaitQueueTests {
                 first.add(new Waiter(acquire.place(), Ask.of(ticket.intValue()), several));
             }
         });
-        return new LocalQueue(first, acquires.size());
+        return new LineHead(first, acquires.size());
     }
 
     private static Demand demand(Map<Long, Acquire> acquires) {

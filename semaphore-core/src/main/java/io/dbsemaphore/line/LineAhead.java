@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 /**
  * The line of callers for one semaphore, as seen from one place in it.
@@ -8,7 +8,7 @@ package io.dbsemaphore.domain;
  * @param place the place
  * @param isWindowOpen whether permits are withheld for callers of {@linkplain ReservationWindow several} semaphores
  */
-public record Line(Demand here, WaitersElsewhere elsewhere, Place place, boolean isWindowOpen) {
+public record LineAhead(Demand here, WaitersElsewhere elsewhere, Place place, boolean isWindowOpen) {
 
     /** The number of permits that are withheld from a caller at this place, for callers ahead of it. */
     public long withheld(int capacity) {

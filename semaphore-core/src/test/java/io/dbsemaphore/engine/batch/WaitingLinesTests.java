@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.Demand;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.domain.Waiter;
-import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.HashMap;
@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What the wait queues report about their callers, and which callers they wake. All semaphores have a capacity of 4. */
-class WaitQueuesTests {
+class WaitingLinesTests {
 
     private static final Map<String, Integer> ONE = Map.of("backup", 1);
     private static final Map<String, Integer> BOTH = Map.of("backup", 1, "copy", 1);
@@ -33,7 +33,7 @@ class WaitQueuesTests {
     private long now = 1;
     private long tickets;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
-    private final WaitQueues queues = new WaitQueues(clock);
+    private final WaitingLines queues = new WaitingLines(clock);
 
     @Test
     void knowsWhatCallersWaitFor() {
@@ -42,8 +42,8 @@ class WaitQueuesTests {
         assertThat(queues.isAwaited("backup")).as("backup").isEqualTo(true);
         assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
         Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), Ask.of(2), false);
-        assertThat(queues.local("backup")).as("for other instances").isEqualTo(new LocalQueue(List.of(waiter), 1));
-        assertThat(queues.local("copy")).isEqualTo(LocalQueue.EMPTY);
+        assertThat(queues.local("backup")).as("for other instances").isEqualTo(new LineHead(List.of(waiter), 1));
+        assertThat(queues.local("copy")).isEqualTo(LineHead.EMPTY);
 
         queues.remove(caller);
         assertThat(queues.needPolls()).as("polls").isEqualTo(false);

@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

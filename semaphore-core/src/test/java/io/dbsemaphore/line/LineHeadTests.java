@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,24 +6,24 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-class LocalQueueTests {
+class LineHeadTests {
 
     @Test
     void putsThoseThatBeginToWaitInTheirOrder() {
-        LocalQueue queue = new LocalQueue(List.of(one(10), one(30)), 2);
+        LineHead queue = new LineHead(List.of(one(10), one(30)), 2);
 
         assertThat(queue.with(List.of(one(20), one(5))))
-                .isEqualTo(new LocalQueue(List.of(one(5), one(10), one(20), one(30)), 4));
+                .isEqualTo(new LineHead(List.of(one(5), one(10), one(20), one(30)), 4));
     }
 
     @Test
     void keepsTheSixteenThatHaveWaitedLongestAndCountsAll() {
         List<Waiter> known =
-                LongStream.range(0, 16).mapToObj(LocalQueueTests::one).toList();
+                LongStream.range(0, 16).mapToObj(LineHeadTests::one).toList();
 
-        LocalQueue queue = new LocalQueue(known, 40).with(List.of(one(100)));
+        LineHead queue = new LineHead(known, 40).with(List.of(one(100)));
 
-        assertThat(queue).isEqualTo(new LocalQueue(known, 41));
+        assertThat(queue).isEqualTo(new LineHead(known, 41));
     }
 
     /** Callers of several semaphores would otherwise hide those of one, which are served while the window is closed. */
@@ -33,7 +33,7 @@ class LocalQueueTests {
                 .mapToObj(since -> new Waiter(Place.at(since), Ask.of(1), true))
                 .toList();
 
-        LocalQueue queue = new LocalQueue(ofSeveral, 8).with(List.of(new Waiter(Place.at(8), Ask.of(1), true), one(9)));
+        LineHead queue = new LineHead(ofSeveral, 8).with(List.of(new Waiter(Place.at(8), Ask.of(1), true), one(9)));
 
         assertThat(queue.size()).isEqualTo(10);
         assertThat(queue.first())

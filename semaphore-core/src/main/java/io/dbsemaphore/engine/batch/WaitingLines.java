@@ -1,15 +1,15 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.Admission;
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.Demand;
-import io.dbsemaphore.domain.Line;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.domain.ReservationWindow;
-import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.line.Admission;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.LineAhead;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Guarded by the lock of {@link WorkQueue}.
  */
-final class WaitQueues {
+final class WaitingLines {
 
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
@@ -70,21 +70,21 @@ final class WaitQueues {
     private static final long TURNOVER_KNOWN = TURNOVER_WINDOW / 5;
 
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
-    private final Map<String, Queue> byName = new ConcurrentHashMap<>();
+    private final Map<String, Line> byName = new ConcurrentHashMap<>();
 
     private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
     private final ArrivalClock arrivals;
 
-    WaitQueues(QueueClock clock) {
+    WaitingLines(QueueClock clock) {
         this.clock = clock;
         arrivals = new ArrivalClock(clock);
     }
 
     /** The callers that wait for one semaphore, and the last known availability. */
-    private final class Queue {
+    private final class Line {
 
-        private final WaitQueue waiting = new WaitQueue();
+        private final WaiterTree waiting = new WaiterTree();
         private PermitShortage latest;
         private long latestAsOf;
         private long latestReadAt;
@@ -102,7 +102,7 @@ final class WaitQueues {
         private double grantsPerNano;
 
         /** Creates an empty queue. {@link #recordBatch} must follow. */
-        private Queue(String name) {
+        private Line(String name) {
             latest = new PermitShortage(name, 0, 0, 0, Optional.empty(), 0);
         }
 
@@ -139,8 +139,8 @@ final class WaitQueues {
         }
 
         /** The line of this semaphore, as seen by an acquire. */
-        private Line line(Acquire acquire) {
-            return new Line(waiting.demandAhead(acquire), elsewhere, acquire.place(), isWindowOpen());
+        private LineAhead line(Acquire acquire) {
+            return new LineAhead(waiting.demandAhead(acquire), elsewhere, acquire.place(), isWindowOpen());
         }
 
         private Admission admission(Acquire acquire) {
@@ -304,19 +304,19 @@ final class WaitQueues {
         return byName.containsKey(name);
     }
 
-    private Optional<Queue> find(String name) {
+    private Optional<Line> find(String name) {
         return Optional.ofNullable(byName.get(name));
     }
 
     /** The first waiting caller for which permits of this semaphore are withheld; null if there is none. */
     @Nullable Acquire firstWithClaim(String name) {
-        Queue queue = byName.get(name);
+        Line queue = byName.get(name);
         return queue == null ? null : queue.firstWithClaim();
     }
 
     /** The callers that wait for a semaphore, as recorded for other instances. */
-    LocalQueue local(String name) {
-        return find(name).map(queue -> queue.waiting.toLocal()).orElse(LocalQueue.EMPTY);
+    LineHead local(String name) {
+        return find(name).map(queue -> queue.waiting.toLocal()).orElse(LineHead.EMPTY);
     }
 
     /** The number of permits that earlier callers of this JVM wait for, for each semaphore of the acquire. */
@@ -334,7 +334,7 @@ final class WaitQueues {
         if (!availability.keySet().containsAll(acquire.names())) {
             throw new IllegalStateException(acquire.names() + " are not among " + availability.keySet());
         }
-        acquire.names().forEach(name -> byName.computeIfAbsent(name, Queue::new).add(acquire));
+        acquire.names().forEach(name -> byName.computeIfAbsent(name, Line::new).add(acquire));
         recordRefusal(acquire.lastShortages());
     }
 
@@ -344,10 +344,10 @@ final class WaitQueues {
      * @return whether it was added
      */
     boolean join(Acquire acquire) {
-        List<Queue> all = new ArrayList<>();
+        List<Line> all = new ArrayList<>();
         boolean isShort = false;
         for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
-            Queue queue = byName.get(name);
+            Line queue = byName.get(name);
             if (queue == null || !queue.isKnownFor(acquire)) {
                 return false;
             }
@@ -365,7 +365,7 @@ final class WaitQueues {
     boolean remove(Acquire acquire) {
         boolean removed = false;
         for (String name : acquire.names()) {
-            Queue queue = byName.get(name);
+            Line queue = byName.get(name);
             if (queue != null && queue.waiting.remove(acquire)) {
                 removed = true;
                 if (queue.waiting.isEmpty()) {
@@ -378,7 +378,7 @@ final class WaitQueues {
 
     Collection<Acquire> clear() {
         Set<Acquire> all = new LinkedHashSet<>();
-        for (Queue queue : byName.values()) {
+        for (Line queue : byName.values()) {
             for (Acquire next = queue.waiting.first(); next != null; next = queue.waiting.after(next)) {
                 all.add(next);
             }
@@ -444,7 +444,7 @@ final class WaitQueues {
      * it tried. Returns whether it did.
      */
     boolean assumeEnoughIfOneIsMissing(String name) {
-        Queue queue = byName.get(name);
+        Line queue = byName.get(name);
         if (queue == null || queue.instancesAhead() > 0 || queue.missing() != 1) {
             return false;
         }
@@ -481,7 +481,7 @@ final class WaitQueues {
     List<PermitShortage> shortages(Acquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
         for (String name : acquire.names()) {
-            Queue queue = byName.get(name);
+            Line queue = byName.get(name);
             if (queue == null || queue.latestAsOf - acquire.queuedAt() <= 0) {
                 return List.of();
             }
@@ -507,20 +507,20 @@ final class WaitQueues {
 
     /** Whether a caller of another instance comes before the first of this one. */
     boolean isNextElsewhere(String name) {
-        Queue queue = byName.get(name);
+        Line queue = byName.get(name);
         return queue != null && queue.instancesAhead() > 0;
     }
 
     /** Whether, as far as is known, at most one instance is ahead of the next caller of this one. */
     boolean isTurnNear(String name) {
-        Queue queue = byName.get(name);
+        Line queue = byName.get(name);
         return queue != null && queue.instancesAhead() <= 1;
     }
 
     /** Whether another instance was granted permits that a caller lacks, since the last call. */
     boolean takeGrantedElsewhere() {
         boolean any = false;
-        for (Queue queue : byName.values()) {
+        for (Line queue : byName.values()) {
             any |= queue.takeGrantedElsewhere();
         }
         return any;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -69,7 +69,7 @@ class WaitersElsewhereTests {
 
     @Test
     void areValidForATime() {
-        InstanceQueue queue = until(NOW.plusSeconds(2));
+        RecordedHead queue = until(NOW.plusSeconds(2));
         assertThat(queue.isValidFor(Duration.ofSeconds(2), NOW)).isTrue();
         assertThat(queue.isValidFor(Duration.ofMillis(2001), NOW)).isFalse();
         assertThat(queue.isValidFor(Duration.ZERO, NOW.plusSeconds(2))).isFalse();
@@ -80,15 +80,15 @@ class WaitersElsewhereTests {
         assertThat(of(queue(7, EARLY)).toString()).contains("instance=7", "firstRefusedAt=100");
     }
 
-    private static WaitersElsewhere of(InstanceQueue... queues) {
+    private static WaitersElsewhere of(RecordedHead... queues) {
         return WaitersElsewhere.of(List.of(queues), HERE, NOW);
     }
 
-    private static InstanceQueue queue(long instance, Waiter... waiters) {
-        return new InstanceQueue(1, instance, List.of(waiters), waiters.length, NOW.plusSeconds(1));
+    private static RecordedHead queue(long instance, Waiter... waiters) {
+        return new RecordedHead(1, instance, List.of(waiters), waiters.length, NOW.plusSeconds(1));
     }
 
-    private static InstanceQueue until(LocalDateTime expiry) {
-        return new InstanceQueue(1, 7, List.of(EARLY), 1, expiry);
+    private static RecordedHead until(LocalDateTime expiry) {
+        return new RecordedHead(1, 7, List.of(EARLY), 1, expiry);
     }
 }

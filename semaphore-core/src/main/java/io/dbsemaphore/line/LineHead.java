@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,9 +10,9 @@ import java.util.List;
  * @param first the callers that have waited longest, in order, at most {@link #MAX_FIRST}
  * @param size the number of all callers
  */
-public record LocalQueue(List<Waiter> first, int size) {
+public record LineHead(List<Waiter> first, int size) {
 
-    public static final LocalQueue EMPTY = new LocalQueue(List.of(), 0);
+    public static final LineHead EMPTY = new LineHead(List.of(), 0);
 
     /** The maximum number of callers in a record. Later ones matter only if more permits than this are released at once. */
     public static final int MAX_FIRST = 16;
@@ -20,12 +20,12 @@ public record LocalQueue(List<Waiter> first, int size) {
     /** How many of them may wait for several semaphores. The others also count while the reservation window is closed. */
     public static final int MAX_OF_SEVERAL = 8;
 
-    public LocalQueue {
+    public LineHead {
         first = List.copyOf(first);
     }
 
     /** This queue with callers that begin to wait. */
-    public LocalQueue with(List<Waiter> more) {
+    public LineHead with(List<Waiter> more) {
         return with(more, more.size());
     }
 
@@ -35,14 +35,14 @@ public record LocalQueue(List<Waiter> first, int size) {
      * @param more the first of them
      * @param count the number of all
      */
-    public LocalQueue with(List<Waiter> more, int count) {
+    public LineHead with(List<Waiter> more, int count) {
         if (more.isEmpty()) {
             return this;
         }
         List<Waiter> all = new ArrayList<>(first);
         all.addAll(more);
         all.sort(Comparator.comparing(Waiter::place));
-        return new LocalQueue(firstOf(all), size + count);
+        return new LineHead(firstOf(all), size + count);
     }
 
     private static List<Waiter> firstOf(List<Waiter> all) {

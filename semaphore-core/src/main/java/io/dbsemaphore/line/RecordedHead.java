@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -11,12 +11,12 @@ import java.util.List;
  * @param size the number of all callers
  * @param expiresAt until when they count, by the database's clock, unless their instance confirms them
  */
-public record InstanceQueue(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
+public record RecordedHead(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
 
     /** Longer than an instance confirms its callers for, plus the largest difference between the clocks of a cluster. */
     private static final Duration MAX_VALID = Duration.ofSeconds(3);
 
-    public InstanceQueue {
+    public RecordedHead {
         first = List.copyOf(first);
     }
 

@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -10,7 +10,7 @@ import java.util.List;
  * @param instance the id of this instance
  * @param queues the valid queues of other instances, none of them empty
  */
-public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
+public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
 
     public static final WaitersElsewhere NONE = new WaitersElsewhere(0, List.of());
 
@@ -20,8 +20,8 @@ public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
      * @param instance the id of this instance
      * @param now the database's clock
      */
-    public static WaitersElsewhere of(Collection<InstanceQueue> queues, long instance, LocalDateTime now) {
-        List<InstanceQueue> others = queues.stream()
+    public static WaitersElsewhere of(Collection<RecordedHead> queues, long instance, LocalDateTime now) {
+        List<RecordedHead> others = queues.stream()
                 .filter(queue -> queue.instance() != instance
                         && queue.isValid(now)
                         && !queue.first().isEmpty())
@@ -41,7 +41,7 @@ public record WaitersElsewhere(long instance, List<InstanceQueue> queues) {
      */
     public long withheldAhead(Place place, int capacity, boolean isWindowOpen) {
         long withheld = 0;
-        for (InstanceQueue queue : queues) {
+        for (RecordedHead queue : queues) {
             for (Waiter waiter : queue.first()) {
                 withheld += isAhead(waiter, queue.instance(), place)
                         ? waiter.demand(capacity).withheld(isWindowOpen)

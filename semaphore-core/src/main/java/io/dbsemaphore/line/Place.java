@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;

@@ -1,9 +1,9 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.domain.Ask;
-import io.dbsemaphore.domain.Demand;
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.line.Ask;
+import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.Waiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>, 1996). With a sum in each node, each operation takes
  * logarithmic time; a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the {@link WorkQueue}.
  */
-final class WaitQueue {
+final class WaiterTree {
 
     private @Nullable Node root;
 
@@ -118,16 +118,16 @@ final class WaitQueue {
     }
 
     /** The first acquires, in order, and the number of all. */
-    LocalQueue toLocal() {
+    LineHead toLocal() {
         List<Waiter> first = new ArrayList<>();
         int ofSeveral = 0;
         Node node = next(root, null, false);
-        while (node != null && first.size() < LocalQueue.MAX_FIRST) {
+        while (node != null && first.size() < LineHead.MAX_FIRST) {
             first.add(new Waiter(node.acquire.place(), node.ask, node.isOfSeveral()));
             ofSeveral += node.isOfSeveral() ? 1 : 0;
-            node = next(root, node.acquire, ofSeveral == LocalQueue.MAX_OF_SEVERAL);
+            node = next(root, node.acquire, ofSeveral == LineHead.MAX_OF_SEVERAL);
         }
-        return new LocalQueue(first, sizeOf(root));
+        return new LineHead(first, sizeOf(root));
     }
 
     /** The number of permits that the acquires before this one request. */

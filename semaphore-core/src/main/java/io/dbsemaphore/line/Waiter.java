@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 /**
  * A caller that waits for permits of a semaphore, as other instances know it.

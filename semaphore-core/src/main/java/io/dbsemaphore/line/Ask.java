@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.line;
 
 /**
  * How many permits of one semaphore a caller asks for: a number, or all of them. Only this class states what that means for a capacity.
