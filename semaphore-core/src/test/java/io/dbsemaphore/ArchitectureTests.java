@@ -19,6 +19,8 @@ import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.testing.OutermostClass;
 import jakarta.persistence.Entity;
 import java.util.Date;
@@ -129,6 +131,19 @@ class ArchitectureTests {
     void theDomainDependsOnTheLineAndOnValuesOfTheContract() {
         mayDependOnlyOnAndOnValuesOfTheContract(DOMAIN, LINE);
         mayDependOnlyOn(LINE);
+    }
+
+    /** Another maker of places would be another order, unless it were changed with this one. */
+    @Test
+    void placesAreMadeInOneClass() {
+        noClasses()
+                .that()
+                .doNotHaveFullyQualifiedName(Places.class.getName())
+                .and()
+                .doNotHaveFullyQualifiedName(Place.class.getName())
+                .should()
+                .callConstructor(Place.class, long.class, long.class)
+                .check(LIBRARY);
     }
 
     @Test

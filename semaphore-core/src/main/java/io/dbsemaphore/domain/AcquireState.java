@@ -1,8 +1,10 @@
 package io.dbsemaphore.domain;
 
+import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.Waiter;
 import java.util.Map;
 import java.util.Objects;
@@ -19,15 +21,14 @@ import org.jspecify.annotations.Nullable;
  */
 public class AcquireState {
 
-    private static final long UNKNOWN = Long.MAX_VALUE;
-
     private final AcquireCommand command;
     private final Map<String, Ask> charges;
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
     private volatile boolean willingToWait;
-    private volatile long arrivedAt = UNKNOWN;
-    private volatile Place place = Place.NONE;
+    private volatile Arrival arrival;
+    private volatile Place place;
+    private volatile boolean waited;
     private volatile boolean outcomeUnknown;
     private volatile boolean writeBlocked;
     private volatile @Nullable String blockedBy;
@@ -41,8 +42,15 @@ public class AcquireState {
         WITHDRAWN
     }
 
+    /** Begins an acquire whose caller comes now. */
     public AcquireState(AcquireCommand command) {
+        this(command, Arrival.unknown(System.nanoTime()));
+    }
+
+    public AcquireState(AcquireCommand command, Arrival arrival) {
         this.command = command;
+        this.arrival = arrival;
+        place = Places.ofNewcomer(arrival);
         charges = command.asks();
     }
 
@@ -50,6 +58,7 @@ public class AcquireState {
     protected final void continueFrom(AcquireState earlier) {
         requestIds.addAll(earlier.requestIds);
         place = earlier.place;
+        waited = earlier.waited;
         reuseTerms = earlier.reuseTerms;
         tokens = earlier.tokens;
     }
@@ -151,34 +160,49 @@ public class AcquireState {
         return willingToWait;
     }
 
-    /** Sets when the caller came, in microseconds since 1970 by the database's clock. */
-    public void setArrivedAt(long micros) {
-        arrivedAt = micros;
+    /** Sets when the caller came. It keeps its place if it has waited. */
+    public void setArrival(Arrival arrival) {
+        this.arrival = arrival;
+        place = waited ? place : Places.ofNewcomer(arrival);
     }
 
-    /** When the caller came; the latest possible time if that {@linkplain #isArrivalKnown is not known}. */
-    public long arrivedAt() {
-        return arrivedAt;
+    public Arrival arrival() {
+        return arrival;
     }
 
-    /** Whether the database's clock was known when the caller came, by a recent answer. */
-    public boolean isArrivalKnown() {
-        return arrivedAt != UNKNOWN;
+    /** Gives the caller its place when it is first refused. Later calls have no effect. */
+    public void startWaiting(Places places) {
+        startWaiting(placeIfRefused(places));
     }
 
-    /** Sets the place when the acquire is first refused, or joins the queue without having been tried. Later calls have no effect. */
-    public void setPlace(Place refused) {
-        place = wasRefused() ? place : refused;
+    /** Gives the caller its place when it joins the line without having been tried, unless it has one. */
+    public void startWaiting() {
+        startWaiting(place);
     }
 
-    /** The place of the acquire in the order of all instances' callers; {@link Place#NONE} if it does not wait yet. */
+    private void startWaiting(Place itsPlace) {
+        place = itsPlace;
+        waited = true;
+    }
+
+    /** The place that the caller has in the line if it is refused. */
+    Place placeIfRefused(Places places) {
+        return waited ? place : places.of(arrival);
+    }
+
+    /** The place of the acquire in the order of all instances' callers; that of a caller which has not waited is not final. */
     public Place place() {
         return place;
     }
 
-    /** Whether the acquire has a place, so that its caller waits or has waited. */
-    public boolean wasRefused() {
-        return !place.equals(Place.NONE);
+    /** Whether the caller waits in the line, or has waited. */
+    public boolean hasWaited() {
+        return waited;
+    }
+
+    /** The place from which it is decided whether the caller may go: behind all who wait, unless it waits itself. */
+    public Place standsAt() {
+        return waited ? place : Place.LAST;
     }
 
     /** Whether permits of several semaphores are counted for it. */

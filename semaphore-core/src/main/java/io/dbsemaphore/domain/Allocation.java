@@ -6,6 +6,7 @@ import io.dbsemaphore.line.Admission;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineAhead;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
 import io.dbsemaphore.line.Waiter;
 import java.time.Instant;
@@ -50,23 +51,24 @@ public record Allocation(
         return !refusals.isEmpty();
     }
 
-    /** The refused acquires that wait, by semaphore. */
-    public Map<String, List<Waiter>> waiters() {
+    /**
+     * The refused acquires that wait, by semaphore.
+     *
+     * @param startedAt this JVM's monotonic clock before the transaction
+     */
+    public Map<String, List<Waiter>> waiters(long startedAt) {
+        if (refusals.isEmpty()) {
+            return Map.of();
+        }
+        Places places = new Places(Place.micros(now()), startedAt);
         Map<String, List<Waiter>> waiters = new HashMap<>();
-        refusals.forEach((acquire, shortages) -> {
-            if (acquire.isWillingToWait()) {
-                acquire.charges()
+        refusals.keySet().stream()
+                .filter(AcquireState::isWillingToWait)
+                .forEach(acquire -> acquire.charges()
                         .keySet()
                         .forEach(name -> waiters.computeIfAbsent(name, added -> new ArrayList<>())
-                                .add(acquire.toWaiter(name, place(acquire))));
-            }
-        });
+                                .add(acquire.toWaiter(name, acquire.placeIfRefused(places)))));
         return waiters;
-    }
-
-    private Place place(AcquireState acquire) {
-        Place refused = Place.at(Math.min(acquire.arrivedAt(), Place.micros(now())));
-        return acquire.place().isBefore(refused) ? acquire.place() : refused;
     }
 
     /** The lowest token that will be held of each semaphore of which permits are granted, by its id. */

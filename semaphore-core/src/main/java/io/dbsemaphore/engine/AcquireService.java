@@ -283,7 +283,7 @@ final class AcquireService {
         Duration waited = Duration.ofNanos(System.nanoTime() - acquire.call().startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(acquire, granted, answer);
-            boolean refusedAtFirst = acquire.wasRefused();
+            boolean refusedAtFirst = acquire.hasWaited();
             run.listeners.tell(
                     listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
             return new AcquireResult.Granted(handle);

@@ -179,7 +179,7 @@ final class Quotas {
     @Nullable AcquireResult takeHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
         Chunk chunk = byExternalId.get(granted.grant().externalId());
         if (chunk != null && isReusable(chunk)) {
-            return beginNextUse(chunk, acquire.call().startedAt(), acquire.wasRefused());
+            return beginNextUse(chunk, acquire.call().startedAt(), acquire.hasWaited());
         }
         if (chunk != null) {
             passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
@@ -189,7 +189,7 @@ final class Quotas {
 
     /** Begins a use of a chunk that has become idle while the database refused the acquire; null if there is none. */
     @Nullable AcquireResult takeIdle(Acquire acquire) {
-        return take(acquire.reuseTerms(), acquire.call().startedAt(), acquire.wasRefused());
+        return take(acquire.reuseTerms(), acquire.call().startedAt(), acquire.hasWaited());
     }
 
     /**

@@ -15,4 +15,9 @@ public record LineAhead(Demand here, WaitersElsewhere elsewhere, Place place, bo
         return here.withheld(isWindowOpen)
                 + (elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(place, capacity, isWindowOpen));
     }
+
+    /** The number of permits that are withheld from a caller behind one at this place, which asks for these permits and waits. */
+    public long withheldBehind(int capacity, Ask ask, boolean ofSeveral) {
+        return withheld(capacity) + (isWindowOpen || !ofSeveral ? ask.permits(capacity) : 0);
+    }
 }

@@ -3,30 +3,20 @@ package io.dbsemaphore.line;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.Comparator;
 
 /**
- * The place of a waiting caller in the order of all instances' callers: the smaller one is served first.
+ * The place of a caller in the order of all instances' callers: the smaller one is served first. {@link Places} makes it.
  *
- * @param startTag compared first; always 0, so that the time decides. For another order it would be set, and {@code WaiterTable} would have
- *     to store it, which stores only times, as differences that are not negative
- * @param firstRefusedAt when the caller came or, if that is not known, when the database first refused it, in microseconds since 1970 by
- *     the database's clock
+ * @param startTag compared first; always 0, so that the arrival decides. For another order it would be set, and the records of waiting
+ *     callers would have to tell it to other instances
+ * @param arrival when the caller came, in microseconds since 1970 by the database's clock
  */
-public record Place(long startTag, long firstRefusedAt) implements Comparable<Place> {
+public record Place(long startTag, long arrival) implements Comparable<Place> {
 
-    /** The place of a caller that does not wait yet, behind all that do. */
-    public static final Place NONE = new Place(Long.MAX_VALUE, Long.MAX_VALUE);
-
-    private static final Comparator<Place> ORDER =
-            Comparator.comparingLong(Place::startTag).thenComparingLong(Place::firstRefusedAt);
+    /** Behind all callers that wait. */
+    public static final Place LAST = new Place(Long.MAX_VALUE, Long.MAX_VALUE);
 
     private static final LocalDateTime EPOCH = LocalDateTime.ofEpochSecond(0, 0, ZoneOffset.UTC);
-
-    /** The place of a caller that came, or was first refused, at this time. */
-    public static Place at(long firstRefusedAt) {
-        return new Place(0, firstRefusedAt);
-    }
 
     /** Converts a timestamp of the database. */
     public static long micros(LocalDateTime utc) {
@@ -38,12 +28,9 @@ public record Place(long startTag, long firstRefusedAt) implements Comparable<Pl
         return EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
-    public boolean isBefore(Place other) {
-        return compareTo(other) < 0;
-    }
-
     @Override
     public int compareTo(Place other) {
-        return ORDER.compare(this, other);
+        int byTag = Long.compare(startTag, other.startTag);
+        return byTag != 0 ? byTag : Long.compare(arrival, other.arrival);
     }
 }

@@ -23,7 +23,6 @@ import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -134,7 +133,7 @@ public final class BatchTransaction {
         // while this transaction waited for the lock, an acquire with the same external id may have been granted
         settleRepeated(outcomes);
         WaiterTable.Rows queues = tables.waiters().queues(batch.queues());
-        queues.expect(locks.names(), outcomes.openNames(AcquireState::wasRefused));
+        queues.expect(locks.names(), outcomes.openNames(AcquireState::hasWaited));
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
         Map<Long, ReleaseOutcome> released = outcomes(release.get(), ReleaseOutcome.RELEASED);
         forgetDeleted(locks, batch.awaited(), outcomes);
@@ -149,7 +148,7 @@ public final class BatchTransaction {
         write(allocation).forEach(outcomes::settle);
         allocation.rejections().forEach(outcomes::settle);
         refuse(allocation).forEach(outcomes::settle);
-        tell(queues, batch.queues(), allocation);
+        tell(queues, batch, allocation);
         return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
     }
 
@@ -369,14 +368,14 @@ public final class BatchTransaction {
     }
 
     /** Tells other instances which callers of this one wait after the transaction, in the order of the locks. */
-    private static void tell(WaiterTable.Rows queues, OwnLines local, Allocation decision) {
-        Map<String, List<Waiter>> refused = decision.waiters();
+    private static void tell(WaiterTable.Rows queues, GrantBatch batch, Allocation decision) {
+        Map<String, List<Waiter>> refused = decision.waiters(batch.startedAt());
         decision.availabilities().entrySet().stream()
                 .sorted(Comparator.comparing(entry -> entry.getValue().semaphoreId()))
                 .forEach(entry -> queues.write(
                         entry.getValue().semaphore(),
                         entry.getValue().now(),
-                        local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
+                        batch.queues().of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
     }
 
     /**

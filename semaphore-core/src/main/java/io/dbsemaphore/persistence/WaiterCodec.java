@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.line.Ask;
-import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,7 +39,7 @@ final class WaiterCodec {
     /** The earliest arrival, from which the differences count. */
     static long earliest(List<Waiter> waiters) {
         return waiters.stream()
-                .mapToLong(waiter -> waiter.place().firstRefusedAt())
+                .mapToLong(waiter -> waiter.place().arrival())
                 .min()
                 .orElseThrow();
     }
@@ -52,7 +52,7 @@ final class WaiterCodec {
     /** Encodes waiting callers for versions of the library that expect them in the order of their arrivals. */
     static String encodeByArrival(List<Waiter> waiters) {
         List<Waiter> sorted = waiters.stream()
-                .sorted(Comparator.comparingLong(waiter -> waiter.place().firstRefusedAt()))
+                .sorted(Comparator.comparingLong(waiter -> waiter.place().arrival()))
                 .toList();
         return encode(sorted, earliest(sorted));
     }
@@ -62,14 +62,14 @@ final class WaiterCodec {
         long before = since;
         for (Waiter waiter : waiters) {
             text.append(text.isEmpty() ? "" : " ")
-                    .append(Long.toString(waiter.place().firstRefusedAt() - before, RADIX))
+                    .append(Long.toString(waiter.place().arrival() - before, RADIX))
                     .append(':')
                     .append(
                             waiter.ask().exclusive()
                                     ? ALL
                                     : String.valueOf(waiter.ask().count()))
                     .append(waiter.ofSeveral() ? OF_SEVERAL : "");
-            before = waiter.place().firstRefusedAt();
+            before = waiter.place().arrival();
         }
         return text.toString();
     }
@@ -87,7 +87,7 @@ final class WaiterCodec {
         }
         List<Waiter> waiters =
                 text.startsWith(VERSION + " ") ? callers(text.substring(VERSION.length() + 1), since) : List.of();
-        return waiters.isEmpty() ? List.of(new Waiter(Place.at(since), Ask.of(1), false)) : waiters;
+        return waiters.isEmpty() ? List.of(new Waiter(Places.at(since), Ask.of(1), false)) : waiters;
     }
 
     /** Empty if one of them is not understood. */
@@ -103,7 +103,7 @@ final class WaiterCodec {
             Ask ask = ALL.equals(matcher.group(2))
                     ? Ask.ALL
                     : Ask.of((int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2))));
-            waiters.add(new Waiter(Place.at(before), ask, OF_SEVERAL.equals(matcher.group(3))));
+            waiters.add(new Waiter(Places.at(before), ask, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;
     }

@@ -2,7 +2,8 @@ package io.dbsemaphore.domain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Arrival;
+import io.dbsemaphore.line.Places;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -14,12 +15,14 @@ class AcquireStateTests {
     /** Otherwise a caller that is woken and refused again would go to the end of the queue. */
     @Test
     void keepsItsPlaceWhenItIsRefusedAgain() {
-        assertThat(state.wasRefused()).isEqualTo(false);
+        assertThat(state.hasWaited()).isEqualTo(false);
 
-        state.setPlace(Place.at(7));
-        state.setPlace(Place.at(9));
+        state.setArrival(new Arrival(0, 9, true));
+        state.startWaiting(new Places(7, 0));
+        state.startWaiting(new Places(8, 0));
+        state.setArrival(new Arrival(0, 3, true));
 
-        assertThat(state.wasRefused()).isEqualTo(true);
-        assertThat(state.place()).isEqualTo(Place.at(7));
+        assertThat(state.hasWaited()).isEqualTo(true);
+        assertThat(state.place()).isEqualTo(Places.at(7));
     }
 }

@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.entry;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.PermitsExceedCapacityException;
+import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
-import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
@@ -64,19 +65,19 @@ class AllocationOfSeveralTests {
         lock("a", 1, 1, 1, OPEN);
         lock("b", 2, 3, 0, OPEN);
         AcquireState again = waiting(Map.of("a", 1, "b", 2));
-        again.setPlace(Place.at(-5));
+        again.startWaiting(new Places(-5, 0));
         AcquireState fresh = waiting(Map.of("a", 1));
         AcquireState impatient = acquire(Map.of("a", 1));
 
         Allocation allocation = Allocation.of(List.of(again, fresh, impatient), availabilities);
 
         assertThat(allocation.hasRefusals()).isTrue();
-        assertThat(allocation.waiters())
+        assertThat(allocation.waiters(0))
                 .containsOnlyKeys("a", "b")
                 .containsEntry(
                         "a",
-                        List.of(new Waiter(Place.at(-5), Ask.of(1), true), new Waiter(Place.at(0), Ask.of(1), false)))
-                .containsEntry("b", List.of(new Waiter(Place.at(-5), Ask.of(2), true)));
+                        List.of(new Waiter(Places.at(-5), Ask.of(1), true), new Waiter(Places.at(0), Ask.of(1), false)))
+                .containsEntry("b", List.of(new Waiter(Places.at(-5), Ask.of(2), true)));
         assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 3));
     }
 
@@ -147,7 +148,7 @@ class AllocationOfSeveralTests {
 
     @Test
     void knowsWhoseSemaphoresAreFair() {
-        LineHead queue = new LineHead(List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1);
+        LineHead queue = new LineHead(List.of(new Waiter(Places.at(1), Ask.of(1), false)), 1);
         OwnLines queues = new OwnLines(() -> 3, "me", "a"::equals).with(Map.of("a", queue));
         assertThat(queues.isFair("a")).isTrue();
         assertThat(queues.isFair("b")).isFalse();
@@ -163,7 +164,7 @@ class AllocationOfSeveralTests {
         RemainingAvailability alone = remaining(5, 5, 0, 100, 121);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(
                 List.of(new RecordedHead(
-                        1, 2, List.of(new Waiter(Place.at(1), Ask.of(1), false)), 1, OPEN.plusSeconds(1))),
+                        1, 2, List.of(new Waiter(Places.at(1), Ask.of(1), false)), 1, OPEN.plusSeconds(1))),
                 1,
                 OPEN);
         assertThat(alone.isAwaitedElsewhere()).isFalse();
@@ -195,6 +196,7 @@ class AllocationOfSeveralTests {
 
     private static AcquireState acquire(Map<String, Integer> permits) {
         return new AcquireState(
-                new AcquireCommand("id", false, true, new TreeMap<>(permits), false, null, "test", null, null));
+                new AcquireCommand("id", false, true, new TreeMap<>(permits), false, null, "test", null, null),
+                Arrival.unknown(0));
     }
 }

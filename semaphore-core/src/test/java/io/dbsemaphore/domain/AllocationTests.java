@@ -23,7 +23,7 @@ class AllocationTests {
                     .containsExactly(first);
             assertThat(allocation.refusals()).containsOnlyKeys(second);
         }
-        assertThat(second.wasRefused()).as("recorded by the decision").isEqualTo(false);
+        assertThat(second.hasWaited()).as("recorded by the decision").isEqualTo(false);
         assertThat(second.isClaimed()).as("claimed").isFalse();
         assertThat(second.mayExist()).as("may exist").isFalse();
     }

@@ -10,6 +10,7 @@ import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.LineAhead;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
@@ -104,7 +105,7 @@ class SemaphoreAvailabilityTests {
                 new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null, null));
         acquire.setDemandAhead(Map.of("backup", new Demand(4, 3)));
         RecordedHead others =
-                new RecordedHead(7, 2, List.of(new Waiter(Place.at(0), Ask.of(2), false)), 1, OPEN.plusSeconds(2));
+                new RecordedHead(7, 2, List.of(new Waiter(Places.at(0), Ask.of(2), false)), 1, OPEN.plusSeconds(2));
         assertThat(availability(OPEN, WaitersElsewhere.NONE).line(acquire).withheld(5))
                 .isEqualTo(4);
         assertThat(availability(CLOSED, WaitersElsewhere.NONE).line(acquire).withheld(5))
@@ -133,7 +134,7 @@ class SemaphoreAvailabilityTests {
     }
 
     private static LineAhead withheld(long permits) {
-        return new LineAhead(new Demand(permits, 0), WaitersElsewhere.NONE, Place.NONE, true);
+        return new LineAhead(new Demand(permits, 0), WaitersElsewhere.NONE, Place.LAST, true);
     }
 
     private static SemaphoreAvailability availability(int capacity, long held) {

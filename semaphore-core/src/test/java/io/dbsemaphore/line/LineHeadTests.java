@@ -30,10 +30,10 @@ class LineHeadTests {
     @Test
     void keepsEightOfSeveralSemaphoresAtMost() {
         List<Waiter> ofSeveral = LongStream.range(0, 8)
-                .mapToObj(since -> new Waiter(Place.at(since), Ask.of(1), true))
+                .mapToObj(since -> new Waiter(Places.at(since), Ask.of(1), true))
                 .toList();
 
-        LineHead queue = new LineHead(ofSeveral, 8).with(List.of(new Waiter(Place.at(8), Ask.of(1), true), one(9)));
+        LineHead queue = new LineHead(ofSeveral, 8).with(List.of(new Waiter(Places.at(8), Ask.of(1), true), one(9)));
 
         assertThat(queue.size()).isEqualTo(10);
         assertThat(queue.first())
@@ -43,6 +43,6 @@ class LineHeadTests {
     }
 
     private static Waiter one(long since) {
-        return new Waiter(Place.at(since), Ask.of(1), false);
+        return new Waiter(Places.at(since), Ask.of(1), false);
     }
 }

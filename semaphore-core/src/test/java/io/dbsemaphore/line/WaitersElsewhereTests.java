@@ -12,47 +12,47 @@ class WaitersElsewhereTests {
     private static final LocalDateTime NOW = LocalDateTime.of(2026, 1, 1, 0, 0);
     private static final long HERE = 5;
 
-    private static final Waiter EARLY = new Waiter(Place.at(100), Ask.of(2), false);
-    private static final Waiter LATE = new Waiter(Place.at(300), Ask.of(3), false);
-    private static final Waiter OF_SEVERAL = new Waiter(Place.at(100), Ask.of(4), true);
+    private static final Waiter EARLY = new Waiter(Places.at(100), Ask.of(2), false);
+    private static final Waiter LATE = new Waiter(Places.at(300), Ask.of(3), false);
+    private static final Waiter OF_SEVERAL = new Waiter(Places.at(100), Ask.of(4), true);
 
     @Test
     void withholdForThoseThatCameBefore() {
         WaitersElsewhere waiters = of(queue(7, EARLY, LATE));
         assertThat(waiters.isEmpty()).isFalse();
-        assertThat(waiters.withheldAhead(Place.at(99), 10, true)).isZero();
-        assertThat(waiters.withheldAhead(Place.at(200), 10, true)).isEqualTo(2);
-        assertThat(waiters.withheldAhead(Place.at(400), 10, true)).isEqualTo(5);
-        assertThat(waiters.withheldAhead(Place.at(400), 2, true))
+        assertThat(waiters.withheldAhead(Places.at(99), 10, true)).isZero();
+        assertThat(waiters.withheldAhead(Places.at(200), 10, true)).isEqualTo(2);
+        assertThat(waiters.withheldAhead(Places.at(400), 10, true)).isEqualTo(5);
+        assertThat(waiters.withheldAhead(Places.at(400), 2, true))
                 .as("more than the capacity")
                 .isEqualTo(2);
     }
 
     @Test
     void areOrderedByInstanceIfTheyCameAtTheSameTime() {
-        assertThat(of(queue(4, EARLY)).withheldAhead(Place.at(100), 10, true)).isEqualTo(2);
-        assertThat(of(queue(6, EARLY)).withheldAhead(Place.at(100), 10, true)).isZero();
-        assertThat(of(queue(4, EARLY)).instancesAhead(Place.at(100), true)).isEqualTo(1);
-        assertThat(of(queue(6, EARLY)).instancesAhead(Place.at(100), true)).isZero();
+        assertThat(of(queue(4, EARLY)).withheldAhead(Places.at(100), 10, true)).isEqualTo(2);
+        assertThat(of(queue(6, EARLY)).withheldAhead(Places.at(100), 10, true)).isZero();
+        assertThat(of(queue(4, EARLY)).instancesAhead(Places.at(100), true)).isEqualTo(1);
+        assertThat(of(queue(6, EARLY)).instancesAhead(Places.at(100), true)).isZero();
     }
 
     @Test
     void addUpOverInstances() {
         WaitersElsewhere waiters = of(queue(6, EARLY), queue(7, LATE));
-        assertThat(waiters.withheldAhead(Place.at(400), 10, true)).isEqualTo(5);
-        assertThat(waiters.instancesAhead(Place.at(400), true)).isEqualTo(2);
-        assertThat(waiters.instancesAhead(Place.at(200), true)).isEqualTo(1);
-        assertThat(waiters.instancesAhead(Place.at(50), true)).isZero();
+        assertThat(waiters.withheldAhead(Places.at(400), 10, true)).isEqualTo(5);
+        assertThat(waiters.instancesAhead(Places.at(400), true)).isEqualTo(2);
+        assertThat(waiters.instancesAhead(Places.at(200), true)).isEqualTo(1);
+        assertThat(waiters.instancesAhead(Places.at(50), true)).isZero();
     }
 
     @Test
     void ofSeveralSemaphoresCountWhileTheWindowIsOpen() {
         WaitersElsewhere waiters = of(queue(6, OF_SEVERAL));
-        assertThat(waiters.withheldAhead(Place.at(200), 10, true)).isEqualTo(4);
-        assertThat(waiters.withheldAhead(Place.at(200), 10, false)).isZero();
-        assertThat(waiters.instancesAhead(Place.at(200), true)).isEqualTo(1);
-        assertThat(waiters.instancesAhead(Place.at(200), false)).isZero();
-        assertThat(of(queue(6, EARLY)).instancesAhead(Place.at(200), false)).isEqualTo(1);
+        assertThat(waiters.withheldAhead(Places.at(200), 10, true)).isEqualTo(4);
+        assertThat(waiters.withheldAhead(Places.at(200), 10, false)).isZero();
+        assertThat(waiters.instancesAhead(Places.at(200), true)).isEqualTo(1);
+        assertThat(waiters.instancesAhead(Places.at(200), false)).isZero();
+        assertThat(of(queue(6, EARLY)).instancesAhead(Places.at(200), false)).isEqualTo(1);
     }
 
     @Test
@@ -77,7 +77,7 @@ class WaitersElsewhereTests {
 
     @Test
     void sayWhoTheyAre() {
-        assertThat(of(queue(7, EARLY)).toString()).contains("instance=7", "firstRefusedAt=100");
+        assertThat(of(queue(7, EARLY)).toString()).contains("instance=7", "arrival=100");
     }
 
     private static WaitersElsewhere of(RecordedHead... queues) {

@@ -137,7 +137,9 @@ class PiggybackedReleaseIntegrationTests {
 
     private BatchResult grant(AcquireState acquire, SortedMap<Long, List<Long>> releases) {
         OwnLines queues = new OwnLines(() -> 0, "test", name -> false);
-        return persistence.batches().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
+        return persistence
+                .batches()
+                .grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues, System.nanoTime()));
     }
 
     private static AcquireState acquire(String name, boolean withExternalId) {

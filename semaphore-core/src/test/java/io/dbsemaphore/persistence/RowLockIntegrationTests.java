@@ -16,7 +16,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
-import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.persistence.SentStatements.Sent;
 import io.dbsemaphore.testing.DatabaseKind;
@@ -226,7 +226,11 @@ class RowLockIntegrationTests {
                     null,
                     () -> 7);
             GrantBatch batch = new GrantBatch(
-                    List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>(), local);
+                    List.of(new AcquireState(command)),
+                    awaited ? PERMITS.keySet() : Set.of(),
+                    new TreeMap<>(),
+                    local,
+                    System.nanoTime());
             statements.clear();
             GrantOutcome outcome =
                     persistence.batches().grant(() -> batch).outcomes().get(0);
@@ -237,7 +241,7 @@ class RowLockIntegrationTests {
         /** Acquires while a caller waits for one of the semaphores, which the transaction tells the other instances. */
         void acquireWhileOneWaits() {
             LineHead queue =
-                    new LineHead(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), Ask.of(1), false)), 1);
+                    new LineHead(List.of(new Waiter(Places.at(TimeUnit.DAYS.toMicros(20_000)), Ask.of(1), false)), 1);
             long instance = System.nanoTime();
             StoredGrant unused =
                     acquire(true, new OwnLines(() -> instance, "owner", "first"::equals, Map.of("first", queue)));

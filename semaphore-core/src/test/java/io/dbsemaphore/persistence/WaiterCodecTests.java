@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineHead;
-import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.Waiter;
 import java.util.Collections;
 import java.util.List;
@@ -21,9 +21,9 @@ class WaiterCodecTests {
     void decodesWhatItEncodes() {
         List<Waiter> waiters = List.of(
                 waiter(100, 1),
-                new Waiter(Place.at(SINCE), Ask.of(20), true),
-                new Waiter(Place.at(SINCE + 1_000_000), Ask.ALL, false),
-                new Waiter(Place.at(SINCE + 1_000_000), Ask.ALL, true),
+                new Waiter(Places.at(SINCE), Ask.of(20), true),
+                new Waiter(Places.at(SINCE + 1_000_000), Ask.ALL, false),
+                new Waiter(Places.at(SINCE + 1_000_000), Ask.ALL, true),
                 waiter(50, Integer.MAX_VALUE));
 
         String text = WaiterCodec.encode(waiters);
@@ -46,7 +46,7 @@ class WaiterCodecTests {
     @Test
     void skipsWhatALaterVersionAppendsToACaller() {
         assertThat(WaiterCodec.decode("1 0:1;h=500,s=a/b 2s:2+;", BY_ARRIVAL, SINCE))
-                .containsExactly(waiter(0, 1), new Waiter(Place.at(SINCE + 100), Ask.of(2), true));
+                .containsExactly(waiter(0, 1), new Waiter(Places.at(SINCE + 100), Ask.of(2), true));
     }
 
     @ParameterizedTest
@@ -71,13 +71,13 @@ class WaiterCodecTests {
 
     @Test
     void fitsTheColumnsWithTheLongestNumbers() {
-        Waiter longest = new Waiter(Place.at(Long.MAX_VALUE / 100), Ask.of(Integer.MAX_VALUE), true);
+        Waiter longest = new Waiter(Places.at(Long.MAX_VALUE / 100), Ask.of(Integer.MAX_VALUE), true);
         List<Waiter> waiters = Collections.nCopies(LineHead.MAX_FIRST, longest);
 
         assertThat(WaiterCodec.encode(waiters)).hasSizeLessThan(1_000);
     }
 
     private static Waiter waiter(long micros, int permits) {
-        return new Waiter(Place.at(SINCE + micros), Ask.of(permits), false);
+        return new Waiter(Places.at(SINCE + micros), Ask.of(permits), false);
     }
 }

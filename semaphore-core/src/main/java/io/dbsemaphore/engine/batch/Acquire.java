@@ -6,6 +6,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Place;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -70,7 +71,7 @@ public final class Acquire extends AcquireState {
         }
     }
 
-    /** The order in which acquires are decided: refused ones first, by their places, then the others, by their arrival. */
+    /** The order of the callers of this JVM, wherever they are compared. */
     static final Comparator<Acquire> IN_ORDER =
             Comparator.<Acquire, Place>comparing(AcquireState::place).thenComparingLong(Acquire::ticket);
 
@@ -84,7 +85,6 @@ public final class Acquire extends AcquireState {
     private final QueueClock clock;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
 
-    private volatile long queuedAt;
     private volatile long triedSince;
     private volatile Deadline deadline;
     private long ticket;
@@ -107,12 +107,12 @@ public final class Acquire extends AcquireState {
     }
 
     Acquire(Call call, AcquireCommand command, QueueClock clock) {
-        super(command);
+        super(command, Arrival.unknown(clock.now()));
         this.call = call;
         this.names = Set.copyOf(charges().keySet());
         this.deadline = callDeadline();
         this.clock = clock;
-        setQueuedAt(clock.now());
+        this.triedSince = queuedAt();
         this.notBefore = clock.in(Duration.ZERO);
         setWillingToWait(hasWaitTime());
     }
@@ -134,10 +134,10 @@ public final class Acquire extends AcquireState {
         return names;
     }
 
-    /** Sets when the acquire was queued. */
-    final void setQueuedAt(long nanos) {
-        queuedAt = nanos;
-        triedSince = nanos;
+    /** Sets when the caller came, which begins the time of its attempts. */
+    void cameAt(Arrival arrival) {
+        setArrival(arrival);
+        triedSince = arrival.nanoTime();
     }
 
     /** How long it has been tried, since it was queued or last waited for permits. */
@@ -147,7 +147,7 @@ public final class Acquire extends AcquireState {
 
     /** When the acquire was queued, by the monotonic clock of this JVM. */
     long queuedAt() {
-        return queuedAt;
+        return arrival().nanoTime();
     }
 
     /** When the wait time of the call ends; for a caller without a wait time, when it began. */

@@ -39,7 +39,7 @@ record Batch(
 
     /** The input of the transaction. */
     GrantBatch forTransaction() {
-        return new GrantBatch(List.copyOf(members), awaited, Release.permitIds(releases), queues);
+        return new GrantBatch(List.copyOf(members), awaited, Release.permitIds(releases), queues, startedAt);
     }
 
     boolean isStalled(long now) {

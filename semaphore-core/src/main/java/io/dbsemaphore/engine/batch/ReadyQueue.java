@@ -12,15 +12,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires to be tried, in arrival order, and the choice of those for the next batch.
+ * The acquires to be tried, in their {@linkplain Acquire#IN_ORDER order}, and the choice of those for the next batch.
  *
- * <p>A batch gets the acquires of semaphores without a batch in flight, in arrival order for each semaphore. A skipped acquire
+ * <p>A batch gets the acquires of semaphores without a batch in flight, in that order for each semaphore. A skipped acquire
  * reserves all its semaphores, so that no later one overtakes it, unless the batch that blocks it is stalled.
  *
  * <p>Acquires that pause before another attempt are kept apart until the pause has ended. The others are grouped by the semaphores
@@ -29,12 +28,12 @@ import org.jspecify.annotations.Nullable;
 final class ReadyQueue {
 
     private static final Comparator<Acquire> BY_PAUSE =
-            Comparator.comparing(Acquire::notBefore).thenComparing(Acquire::ticket);
+            Comparator.comparing(Acquire::notBefore).thenComparing(Acquire.IN_ORDER);
 
     /** The maximum number of semaphores of a batch. */
     private static final int MAX_NAMES = 200;
 
-    private final Map<Group, TreeMap<Long, Acquire>> ready = new HashMap<>();
+    private final Map<Group, TreeSet<Acquire>> ready = new HashMap<>();
     private final TreeSet<Acquire> pausing = new TreeSet<>(BY_PAUSE);
     private final Predicate<String> isBlocked;
     private final Predicate<String> isStalled;
@@ -65,12 +64,12 @@ final class ReadyQueue {
         }
     }
 
-    /** Adds an acquire that is not in the queue, at the position of its ticket. */
+    /** Adds an acquire that is not in the queue. Its place must not change while it is. */
     void add(Acquire acquire) {
         acquire.moveTo(Stage.READY);
         size++;
         keptAlive += acquire.command().isKeptAlive() ? 1 : 0;
-        if (acquire.wasRefused()) {
+        if (acquire.hasWaited()) {
             acquire.names()
                     .forEach(name -> woken.computeIfAbsent(name, added -> new TreeSet<>(Acquire.IN_ORDER))
                             .add(acquire));
@@ -83,7 +82,8 @@ final class ReadyQueue {
     }
 
     private void makeReady(Acquire acquire) {
-        ready.computeIfAbsent(Group.of(acquire), group -> new TreeMap<>()).put(acquire.ticket(), acquire);
+        boolean unused = ready.computeIfAbsent(Group.of(acquire), group -> new TreeSet<>(Acquire.IN_ORDER))
+                .add(acquire);
     }
 
     /** Removes an acquire, if present. Its pause must not have been changed since it was added. */
@@ -101,8 +101,8 @@ final class ReadyQueue {
 
     private boolean removeReady(Acquire acquire) {
         Group group = Group.of(acquire);
-        TreeMap<Long, Acquire> members = ready.get(group);
-        if (members == null || members.remove(acquire.ticket()) == null) {
+        TreeSet<Acquire> members = ready.get(group);
+        if (members == null || !members.remove(acquire)) {
             return false;
         }
         if (members.isEmpty()) {
@@ -242,7 +242,7 @@ final class ReadyQueue {
     }
 
     /**
-     * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full.
+     * Chooses the acquires of a batch. They are considered one by one in their order until the batch is full.
      *
      * @param maxBatchSize the maximum number of acquires
      * @param withKeptAlive whether to choose acquires whose grants this JVM will keep alive; otherwise their semaphores are reserved
@@ -253,17 +253,17 @@ final class ReadyQueue {
             makeReady(pausing.pollFirst());
         }
         Selection selection = new Selection(maxBatchSize, mayWait);
-        PriorityQueue<Acquire> firstOfGroups = new PriorityQueue<>(Comparator.comparingLong(Acquire::ticket));
-        ready.values().forEach(members -> firstOfGroups.add(members.firstEntry().getValue()));
+        PriorityQueue<Acquire> firstOfGroups = new PriorityQueue<>(Acquire.IN_ORDER);
+        ready.values().forEach(members -> firstOfGroups.add(members.first()));
         while (!firstOfGroups.isEmpty() && !selection.isFull()) {
             Acquire first = firstOfGroups.remove();
             if (!withKeptAlive && first.command().isKeptAlive()) {
                 selection.skip(first);
             } else if (selection.consider(first)) {
-                Map.Entry<Long, Acquire> next =
-                        Objects.requireNonNull(ready.get(Group.of(first))).higherEntry(first.ticket());
+                Acquire next =
+                        Objects.requireNonNull(ready.get(Group.of(first))).higher(first);
                 if (next != null) {
-                    firstOfGroups.add(next.getValue());
+                    firstOfGroups.add(next);
                 }
             }
         }
@@ -293,7 +293,7 @@ final class ReadyQueue {
 
     List<Acquire> clear() {
         List<Acquire> all = new ArrayList<>(pausing);
-        ready.values().forEach(members -> all.addAll(members.values()));
+        ready.values().forEach(members -> all.addAll(members));
         pausing.clear();
         ready.clear();
         woken.clear();

@@ -148,7 +148,7 @@ final class Settlement {
             acquire.setBlockedBy(null);
             acquire.setPostponedUntil(null);
             if (acquire.isWillingToWait()) {
-                waitQueues.park(acquire, availability);
+                waitQueues.park(acquire, availability, answer.asOf());
                 acquire.moveTo(
                         Acquire.Stage.WAIT_QUEUE); // last: if parking fails, the acquire is answered with the batch
                 return;
@@ -346,6 +346,7 @@ final class Settlement {
             endWith(acquire, failure);
         } else {
             acquire.pauseUntil(clock.in(pause));
+            waitQueues.resolveArrival(acquire);
             ready.add(acquire);
         }
     }

@@ -130,8 +130,11 @@ final class WaiterTree {
         return new LineHead(first, sizeOf(root));
     }
 
-    /** The number of permits that the acquires before this one request. */
+    /** The number of permits that the acquires before this one request: all of them, unless it waits itself. */
     Demand demandAhead(Acquire acquire) {
+        if (!acquire.hasWaited()) {
+            return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral);
+        }
         long permits = 0;
         long ofSeveral = 0;
         Node node = root;

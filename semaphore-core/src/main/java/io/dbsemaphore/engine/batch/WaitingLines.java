@@ -3,11 +3,13 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.line.Admission;
+import io.dbsemaphore.line.ArrivalClock;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.LineAhead;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
@@ -78,7 +80,7 @@ final class WaitingLines {
 
     WaitingLines(QueueClock clock) {
         this.clock = clock;
-        arrivals = new ArrivalClock(clock);
+        arrivals = new ArrivalClock(clock.now());
     }
 
     /** The callers that wait for one semaphore, and the last known availability. */
@@ -140,7 +142,7 @@ final class WaitingLines {
 
         /** The line of this semaphore, as seen by an acquire. */
         private LineAhead line(Acquire acquire) {
-            return new LineAhead(waiting.demandAhead(acquire), elsewhere, acquire.place(), isWindowOpen());
+            return new LineAhead(waiting.demandAhead(acquire), elsewhere, acquire.standsAt(), isWindowOpen());
         }
 
         private Admission admission(Acquire acquire) {
@@ -154,9 +156,7 @@ final class WaitingLines {
 
         /** Whether permits are available for callers behind this one, although it waits. */
         private boolean isAnyLeftBehind(Acquire acquire) {
-            boolean withholds = isWindowOpen() || !acquire.isOfSeveral();
-            return available
-                    > withheldAhead(acquire) + (withholds ? askOf(acquire).permits(latest.capacity()) : 0);
+            return available > line(acquire).withheldBehind(latest.capacity(), askOf(acquire), acquire.isOfSeveral());
         }
 
         /** Takes the callers that can be served, by scans that end after {@link #MAX_PASSED} callers that cannot. */
@@ -273,13 +273,24 @@ final class WaitingLines {
         }
     }
 
-    ArrivalClock arrivals() {
-        return arrivals;
+    /** Records when a caller has come. */
+    void arrived(Acquire acquire) {
+        acquire.cameAt(arrivals.arrive(clock.now()));
     }
 
-    /** Records the database's clock from the answer to one transaction, which began at this instant of the monotonic clock. */
-    void recordClock(Collection<RemainingAvailability> availability, long asOf) {
-        readAt(availability).ifPresent(micros -> arrivals.read(micros, asOf));
+    /** Records when a caller has come, if that was not known then and is now. */
+    void resolveArrival(Acquire acquire) {
+        acquire.setArrival(arrivals.resolve(acquire.arrival(), clock.now()));
+    }
+
+    /**
+     * Records the database's clock from the answer to one transaction, which began at this instant of the monotonic clock.
+     *
+     * @return whether it is now known when callers have come of whom it was not
+     */
+    boolean recordClock(Collection<RemainingAvailability> availability, long asOf) {
+        OptionalLong micros = readAt(availability);
+        return micros.isPresent() && arrivals.read(micros.getAsLong(), asOf, clock.now());
     }
 
     /** When these were read, all by one statement. */
@@ -327,10 +338,13 @@ final class WaitingLines {
         return demand;
     }
 
-    /** Adds a refused acquire to the queues of its semaphores, all or none of them. */
-    void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
-        long readAt = readAt(availability.values()).orElse(0);
-        acquire.setPlace(Place.at(Math.min(readAt, arrivals.arrivalOf(acquire))));
+    /**
+     * Adds a refused acquire to the lines of its semaphores, all or none of them.
+     *
+     * @param asOf this JVM's monotonic clock before the transaction that refused it
+     */
+    void park(Acquire acquire, Map<String, RemainingAvailability> availability, long asOf) {
+        acquire.startWaiting(new Places(readAt(availability.values()).orElseThrow(), asOf));
         if (!availability.keySet().containsAll(acquire.names())) {
             throw new IllegalStateException(acquire.names() + " are not among " + availability.keySet());
         }
@@ -355,7 +369,7 @@ final class WaitingLines {
             all.add(queue);
         }
         if (isShort) {
-            acquire.setPlace(Place.at(arrivals.arrivalOf(acquire)));
+            acquire.startWaiting();
             all.forEach(queue -> queue.add(acquire));
         }
         return isShort;

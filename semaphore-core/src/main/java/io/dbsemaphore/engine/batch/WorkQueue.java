@@ -102,7 +102,7 @@ final class WorkQueue {
             throw new SemaphoreClosedException();
         }
         acquire.setTicket(++tickets);
-        waitQueues.arrivals().arrived(acquire);
+        waitQueues.arrived(acquire);
         if (waitQueues.join(acquire)) {
             acquire.moveTo(Stage.WAIT_QUEUE);
             return false;
@@ -219,7 +219,7 @@ final class WorkQueue {
      * @param epoch the lease epoch of this instance before the transaction
      */
     synchronized Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
-        waitQueues.recordClock(result.availability().values(), batch.startedAt());
+        recordClock(result.availability().values(), batch.startedAt());
         Settlement settlement = settle(batch, each -> each.settle(batch, result, epoch));
         result.availability().forEach((name, remaining) -> {
             long changed = batch.changeOf(name);
@@ -227,6 +227,15 @@ final class WorkQueue {
             backOff.committed(name, remaining);
         });
         return end(batch, settlement);
+    }
+
+    private void recordClock(Collection<RemainingAvailability> availability, long asOf) {
+        if (waitQueues.recordClock(availability, asOf)) {
+            ready.clear().forEach(acquire -> {
+                waitQueues.resolveArrival(acquire);
+                ready.add(acquire);
+            });
+        }
     }
 
     /**
@@ -415,7 +424,7 @@ final class WorkQueue {
         }
         ready.remove(acquire);
         removeFromWaitQueues(acquire);
-        if (acquire.wasRefused()) { // other instances may know of it
+        if (acquire.hasWaited()) { // other instances may know of it
             waitQueues.recordDeparted(acquire.names());
         }
         acquire.moveTo(Stage.DONE);
@@ -499,8 +508,7 @@ final class WorkQueue {
      * @return whether a waiting caller was woken, or since the last poll another instance was granted permits that callers wait for
      */
     synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
-        waitQueues.recordClock(
-                polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf);
+        recordClock(polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf);
         Set<String> idle = new HashSet<>(polled.keySet());
         idle.removeIf(this::isKept);
         polled.forEach((name, seen) -> {

@@ -14,6 +14,7 @@ import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -32,6 +33,7 @@ final class ModelDatabase {
     private final Map<String, Row> rows = new TreeMap<>();
     private final Map<String, StoredGrant> grants = new LinkedHashMap<>();
     private List<AcquireCommand> newlyGranted = List.of();
+    private Map<String, List<Waiter>> told = Map.of();
     private long ids;
 
     private static final class Row {
@@ -123,7 +125,7 @@ final class ModelDatabase {
     }
 
     /** What {@code BatchTransaction} does. */
-    BatchResult decide(List<AcquireState> acquires) {
+    BatchResult decide(List<AcquireState> acquires, long startedAt) {
         BatchOutcomes outcomes = new BatchOutcomes(acquires);
         outcomes.settleAll(this::repeated);
         Map<String, SemaphoreAvailability> locked = new TreeMap<>();
@@ -144,6 +146,7 @@ final class ModelDatabase {
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), locked);
         BatchResult result = new BatchResult(List.of(), allocation.remaining(), List.of(), Map.of());
+        told = allocation.waiters(startedAt);
         newlyGranted = allocation.approvals().stream()
                 .map(approval -> approval.acquire().command())
                 .toList();
@@ -211,6 +214,11 @@ final class ModelDatabase {
     }
 
     /** What the last batch was granted by this, and not before. */
+    /** Which refused callers the last transaction has told other instances of, by semaphore. */
+    Map<String, List<Waiter>> told() {
+        return told;
+    }
+
     List<AcquireCommand> newlyGranted() {
         return newlyGranted;
     }

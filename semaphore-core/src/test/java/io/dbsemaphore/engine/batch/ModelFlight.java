@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.line.Waiter;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -25,6 +26,9 @@ final class ModelFlight {
     private @Nullable BatchResult result;
     List<AcquireCommand> grants = List.of();
 
+    /** Which refused callers other instances were told of, by semaphore. */
+    Map<String, List<Waiter>> told = Map.of();
+
     ModelFlight(int number, Batch batch, long takenAt, Map<ModelCaller, Map<String, Long>> waiting) {
         this.number = number;
         this.batch = batch;
@@ -32,7 +36,8 @@ final class ModelFlight {
         this.waiting = waiting;
     }
 
-    void decided(BatchResult decision, List<AcquireCommand> newGrants) {
+    void decided(BatchResult decision, List<AcquireCommand> newGrants, Map<String, List<Waiter>> toldOf) {
+        told = toldOf;
         result = decision;
         grants = newGrants;
     }

@@ -6,6 +6,7 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.Waiter;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -64,7 +65,9 @@ final class QueueModel {
     }
 
     ModelFlight take(boolean withKeptAlive, boolean takesReleases) {
-        List<ModelCaller> queued = participants.callersAt(Stage.READY);
+        List<ModelCaller> queued = participants.callersAt(Stage.READY).stream()
+                .sorted(ModelWaiters.IN_ORDER)
+                .toList();
         long toWork = queue.nanosToWork();
         Batch batch = queue.take(withKeptAlive, takesReleases);
         ModelFlight flight = new ModelFlight(participants.nextNumber(), batch, now, participants.waiting());
@@ -78,7 +81,7 @@ final class QueueModel {
                 .filter(each -> !members.contains(each) && mayNotBeOvertaken(each))
                 .forEach(each -> assertThat(members)
                         .as("overtakes " + each)
-                        .noneMatch(member -> member.acquire.ticket() > each.acquire.ticket()
+                        .noneMatch(member -> queued.indexOf(member) > queued.indexOf(each)
                                 && orderedNames(each).anyMatch(member.acquire.names()::contains)));
         participants.flights().add(flight);
         return flight;
@@ -148,12 +151,28 @@ final class QueueModel {
 
     void finished(ModelFlight flight, Settlement.Result settled) {
         waiters.finished(flight);
+        checkPlaces(flight);
         flight.result().outcomes().forEach(outcome -> {
             if (outcome instanceof GrantOutcome.Postponed postponed) {
                 lockedAt.put(postponed.name(), now);
             }
         });
         answer(settled);
+    }
+
+    /** Other instances were told the places that the refused callers have here. */
+    private void checkPlaces(ModelFlight flight) {
+        for (int i = 0; i < flight.batch.members().size(); i++) {
+            Acquire member = flight.batch.members().get(i);
+            if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused
+                    && (member.stage() == Stage.WAIT_QUEUE || member.stage() == Stage.READY)) {
+                member.names()
+                        .forEach(name -> assertThat(flight.told.get(name))
+                                .as("the places at %s that others were told", name)
+                                .extracting(Waiter::place)
+                                .contains(member.place()));
+            }
+        }
     }
 
     void failed(ModelFlight flight, Settlement.Result settled, Throwable failure) {

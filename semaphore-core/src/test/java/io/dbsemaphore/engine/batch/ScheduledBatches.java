@@ -50,7 +50,8 @@ final class ScheduledBatches {
         if (!flight.batch.isWaiting()) {
             releaseAll();
         }
-        flight.decided(database.decide(List.copyOf(flight.batch.members())), database.newlyGranted());
+        BatchResult result = database.decide(List.copyOf(flight.batch.members()), flight.batch.startedAt());
+        flight.decided(result, database.newlyGranted(), database.told());
         model.decided(flight);
         return "decides " + flight;
     }

@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
@@ -36,7 +37,7 @@ final class Values {
 
     /** So many of 4 permits are left. So many other instances have a caller each that came just before, and lacks one permit. */
     static RemainingAvailability left(int free, LocalDateTime readAt, int instancesAhead) {
-        Waiter earlier = new Waiter(Place.at(Place.micros(readAt) - 1), Ask.of(1), false);
+        Waiter earlier = new Waiter(Places.at(Place.micros(readAt) - 1), Ask.of(1), false);
         List<RecordedHead> others = IntStream.range(0, instancesAhead)
                 .mapToObj(i -> new RecordedHead(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
                 .toList();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.LineHead;
@@ -106,6 +107,8 @@ class WaiterTreeTests {
         AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null, null);
         Acquire acquire = WorkQueueFixture.acquire(command, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         acquire.setTicket(ticket);
+        acquire.setArrival(new Arrival(0, ticket / 2, true));
+        acquire.startWaiting();
         return acquire;
     }
 }

@@ -10,6 +10,7 @@ import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
@@ -41,7 +42,7 @@ class WaitingLinesTests {
         assertThat(queues.needPolls()).as("polls").isEqualTo(true);
         assertThat(queues.isAwaited("backup")).as("backup").isEqualTo(true);
         assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
-        Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), Ask.of(2), false);
+        Waiter waiter = new Waiter(Places.at(Place.micros(OPEN)), Ask.of(2), false);
         assertThat(queues.local("backup")).as("for other instances").isEqualTo(new LineHead(List.of(waiter), 1));
         assertThat(queues.local("copy")).isEqualTo(LineHead.EMPTY);
 
@@ -55,7 +56,7 @@ class WaitingLinesTests {
         now += Duration.ofMillis(100).toNanos() - 1;
         Acquire joining = caller(ONE);
         assertThat(queues.join(joining)).as("a moment before").isEqualTo(true);
-        assertThat(joining.place()).isEqualTo(Place.at(Place.micros(OPEN) + 100_000));
+        assertThat(joining.place()).isEqualTo(Places.at(Place.micros(OPEN) + 100_000));
         assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0)));
 
         now++;
@@ -256,7 +257,7 @@ class WaitingLinesTests {
     private Acquire caller(AcquireCommand command) {
         Acquire caller = WorkQueueFixture.acquire(command, true, Deadline.after(now, Duration.ofMinutes(1)), clock);
         caller.setTicket(++tickets);
-        queues.arrivals().arrived(caller);
+        queues.arrived(caller);
         return caller;
     }
 
@@ -278,7 +279,7 @@ class WaitingLinesTests {
         int requested = command.exclusive() ? 4 : command.permits().get(full);
         caller.refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty())));
         queues.recordClock(left.values(), now);
-        queues.park(caller, left);
+        queues.park(caller, left, now);
         left.forEach(this::batch);
     }
 

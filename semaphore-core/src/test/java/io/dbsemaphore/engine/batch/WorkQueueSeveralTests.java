@@ -12,6 +12,7 @@ import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
@@ -64,7 +65,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     void doNotHideThatAnotherInstanceIsBeforeTheNextCaller() {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 0, WaitersElsewhere.NONE);
         now += Duration.ofSeconds(1).toNanos(); // so that the database is asked
-        Waiter between = new Waiter(Place.at(Place.micros(CLOSED) + 5), Ask.of(1), false);
+        Waiter between = new Waiter(Places.at(Place.micros(CLOSED) + 5), Ask.of(1), false);
         LocalDateTime later = CLOSED.plus(Duration.ofMillis(100));
         RecordedHead other = new RecordedHead(1, 2, List.of(between), 1, later.plusSeconds(1));
         Acquire next = caller(BACKUP);

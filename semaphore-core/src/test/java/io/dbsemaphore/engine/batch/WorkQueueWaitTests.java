@@ -14,8 +14,10 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
@@ -134,11 +136,25 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     @Test
     void decidesInTheOrderOfTheFirstRefusals() {
         List<Acquire> waiters = waiters(3);
-        waiters.get(1).setPlace(Place.at(2));
-        waiters.get(2).setPlace(Place.at(1));
+        waiters.get(1).setArrival(new Arrival(0, -1, true));
+        waiters.get(1).startWaiting();
+        waiters.get(2).setArrival(new Arrival(0, -2, true));
+        waiters.get(2).startWaiting();
         waiters.forEach(queue::add);
 
         assertThat(take().members()).containsExactly(waiters.get(2), waiters.get(1), waiters.get(0));
+    }
+
+    @Test
+    void takesThoseWithSmallerPlacesFirstWhereABatchTakesOnlyOne() {
+        WorkQueue single = queue(2, 1, QueueClock.SYSTEM);
+        List<Acquire> waiters = waiters(2);
+        waiters.get(0).setArrival(new Arrival(0, -1, true));
+        waiters.get(1).setArrival(new Arrival(0, -2, true));
+        waiters.forEach(Acquire::startWaiting);
+        waiters.forEach(single::add);
+
+        assertThat(single.take(true, false).members()).containsExactly(waiters.get(1));
     }
 
     /** The batch has not renewed the lease: when it began, no acquire that is kept alive was ready. */
@@ -197,7 +213,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
         Acquire joined = acquire(command(BACKUP), true, Deadline.after(now[0], Duration.ofMinutes(1)), clockAt(now));
         assertThat(polling.add(joined)).as("tried").isEqualTo(false);
-        assertThat(joined.place()).isEqualTo(Place.at(Place.micros(later)));
+        assertThat(joined.place()).isEqualTo(Places.at(Place.micros(later)));
     }
 
     private static QueueClock clockAt(long[] now) {
@@ -435,7 +451,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {
-        Waiter earlier = new Waiter(Place.at(Place.micros(Values.NOW.minusMinutes(1))), Ask.of(1), false);
+        Waiter earlier = new Waiter(Places.at(Place.micros(Values.NOW.minusMinutes(1))), Ask.of(1), false);
         RecordedHead queue = new RecordedHead(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }

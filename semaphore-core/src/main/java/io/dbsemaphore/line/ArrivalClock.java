@@ -1,0 +1,95 @@
+package io.dbsemaphore.line;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Tells when callers of this JVM have arrived, by the database's clock. Within this JVM the arrivals never decrease, so that callers are
+ * served in the order in which they came, whatever batch they are in.
+ *
+ * <p>Each answer of the database bounds the offset between its clock and this JVM's monotonic clock: it was given after the question was
+ * sent and before the answer arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
+ * Synchronization</a>, 1989). While there is no recent answer, an arrival is not known. It is {@linkplain #resolve resolved} when there is
+ * one, to at most the time of that answer, which comes before the arrivals that are known at once.
+ *
+ * <p>Times of the JVM are those of {@link System#nanoTime}. Not thread-safe.
+ */
+public final class ArrivalClock {
+
+    /** How long an offset is used: clocks drift by some microseconds in a second. */
+    private static final long RECENT = Duration.ofSeconds(10).toNanos();
+
+    /** If the database's clock is set back by more than this, the arrivals follow it. */
+    private static final long MAX_STEP = TimeUnit.SECONDS.toMicros(1);
+
+    private final long origin;
+    private boolean read;
+    private long offset;
+    /** The offset for callers that came before the first answer, as the {@linkplain Places transaction of that answer} assumes it. */
+    private long firstOffset;
+
+    private long firstAnswer;
+    private long readAt;
+    private long latest = Long.MIN_VALUE;
+
+    /**
+     * Creates a clock without an answer.
+     *
+     * @param now the time of the JVM, from which the others are counted
+     */
+    public ArrivalClock(long now) {
+        origin = now;
+    }
+
+    /**
+     * Records an answer of the database.
+     *
+     * @param micros its clock when it gave the answer, in microseconds since 1970
+     * @param asOf when the database was asked
+     * @param now when the answer arrived
+     * @return whether arrivals can be resolved that could not be before
+     */
+    public boolean read(long micros, long asOf, long now) {
+        long atLeast = micros - elapsed(now);
+        long atMost = micros - elapsed(asOf);
+        boolean first = !isRecent(now);
+        if (first) {
+            offset = atLeast;
+            firstOffset = atMost;
+            firstAnswer = micros;
+        } else {
+            offset = Math.min(Math.max(offset, atLeast), atMost);
+        }
+        readAt = now;
+        read = true;
+        return first;
+    }
+
+    /** The arrival of a caller that comes now. */
+    public Arrival arrive(long now) {
+        long micros = elapsed(now) + offset;
+        if (!isRecent(now)) {
+            return new Arrival(now, micros, false);
+        }
+        latest = latest - micros < MAX_STEP ? Math.max(latest, micros) : micros;
+        return new Arrival(now, latest, true);
+    }
+
+    /** The arrival, as far as it is known now. */
+    public Arrival resolve(Arrival arrival, long now) {
+        if (arrival.isKnown() || !isRecent(now)) {
+            return arrival;
+        }
+        long micros = Math.min(elapsed(arrival.nanoTime()) + firstOffset, firstAnswer);
+        return new Arrival(arrival.nanoTime(), micros, true);
+    }
+
+    /** A difference, since {@link System#nanoTime} may overflow. */
+    private long elapsed(long nanoTime) {
+        return TimeUnit.NANOSECONDS.toMicros(nanoTime - origin);
+    }
+
+    private boolean isRecent(long now) {
+        return read && now - readAt < RECENT;
+    }
+}

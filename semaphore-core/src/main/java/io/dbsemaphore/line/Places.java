@@ -1,0 +1,34 @@
+package io.dbsemaphore.line;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Makes the places of callers; nothing else does. The transaction that refuses a caller and the queue of its instance ask this with the
+ * same values, so that other instances are told the place that the caller has.
+ *
+ * @param now the database's clock in the transaction that refuses a caller, in microseconds since 1970
+ * @param startedAt this JVM's monotonic clock before that transaction
+ */
+public record Places(long now, long startedAt) {
+
+    /**
+     * The place of a caller that is refused: its arrival. If the clocks had not been compared when it came, it is the age of the caller
+     * that counts. The place is never later than the refusal, in case the clock of another server is behind.
+     */
+    public Place of(Arrival arrival) {
+        return at(
+                arrival.isKnown()
+                        ? Math.min(arrival.micros(), now)
+                        : now - TimeUnit.NANOSECONDS.toMicros(startedAt - arrival.nanoTime()));
+    }
+
+    /** The place of a caller that was not decided yet. */
+    public static Place ofNewcomer(Arrival arrival) {
+        return at(arrival.micros());
+    }
+
+    /** The place of a caller that came at this time, in microseconds since 1970, as another instance says. */
+    public static Place at(long arrival) {
+        return new Place(0, arrival);
+    }
+}
