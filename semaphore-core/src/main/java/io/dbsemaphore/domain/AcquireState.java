@@ -4,7 +4,7 @@ import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.Place;
-import io.dbsemaphore.line.Places;
+import io.dbsemaphore.line.Position;
 import io.dbsemaphore.line.Waiter;
 import java.util.Map;
 import java.util.Objects;
@@ -26,15 +26,13 @@ public class AcquireState {
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
     private volatile boolean willingToWait;
-    private volatile Arrival arrival;
-    private volatile Place place;
-    private volatile boolean waited;
-    private volatile boolean outcomeUnknown;
-    private volatile boolean writeBlocked;
-    private volatile @Nullable String blockedBy;
+    private volatile Position position;
+    private volatile Attempt attempt = Attempt.NONE;
     private volatile Map<String, Demand> demandAhead = Map.of();
-    private volatile @Nullable ReuseTerms reuseTerms;
-    private volatile int tokens = 1;
+    private volatile Reuse reuse = new Reuse(null, 1);
+
+    /** How its permits are reused, if they are. */
+    private record Reuse(@Nullable ReuseTerms terms, int tokens) {}
 
     private enum Claim {
         OPEN,
@@ -49,18 +47,15 @@ public class AcquireState {
 
     public AcquireState(AcquireCommand command, Arrival arrival) {
         this.command = command;
-        this.arrival = arrival;
-        place = Places.ofNewcomer(arrival);
+        position = Position.of(arrival);
         charges = command.asks();
     }
 
     /** Takes over the place and the terms of an earlier acquire of the same call. */
     protected final void continueFrom(AcquireState earlier) {
         requestIds.addAll(earlier.requestIds);
-        place = earlier.place;
-        waited = earlier.waited;
-        reuseTerms = earlier.reuseTerms;
-        tokens = earlier.tokens;
+        position = earlier.position;
+        reuse = earlier.reuse;
     }
 
     public AcquireCommand command() {
@@ -103,52 +98,37 @@ public class AcquireState {
      * Asks for permits that are reused: another caller of this JVM may hand them over, and a new grant has several fencing tokens.
      */
     public void reuse(ReuseTerms terms, int reservedTokens) {
-        reuseTerms = terms;
-        tokens = reservedTokens;
+        reuse = new Reuse(terms, reservedTokens);
     }
 
     /** The terms that a released permit must match to be handed to the acquire; null if none may be handed to it. */
     public @Nullable ReuseTerms reuseTerms() {
-        return reuseTerms;
+        return reuse.terms();
     }
 
     /** The label of the request in the database; null for one whose permits other callers of this JVM may use after this one. */
     public @Nullable String label() {
-        return reuseTerms == null ? command.label() : null;
+        return reuse.terms() == null ? command.label() : null;
     }
 
     /** The number of fencing tokens to reserve for the grant. */
     public int tokens() {
-        return tokens;
+        return reuse.tokens();
     }
 
-    public void setOutcomeUnknown(boolean outcomeUnknown) {
-        this.outcomeUnknown = outcomeUnknown;
+    /** Records what an attempt has found out. */
+    public void found(Attempt attempt) {
+        this.attempt = attempt;
+    }
+
+    /** What the attempts have found out so far. */
+    public Attempt attempt() {
+        return attempt;
     }
 
     /** Whether an attempt may have committed a grant, since its commit was not answered. */
     public boolean isOutcomeUnknown() {
-        return outcomeUnknown;
-    }
-
-    /** Sets whether the last attempt locked the rows of the semaphores, but could not write its grant. */
-    public void setWriteBlocked(boolean blocked) {
-        writeBlocked = blocked;
-    }
-
-    /** Whether an open transaction may have inserted the external id. */
-    public boolean isWriteBlocked() {
-        return writeBlocked;
-    }
-
-    /** Sets the semaphore for which the last attempt was {@linkplain GrantOutcome.Postponed postponed}; null if it was not. */
-    public void setBlockedBy(@Nullable String name) {
-        blockedBy = name;
-    }
-
-    /** The semaphore for which the last attempt was {@linkplain GrantOutcome.Postponed postponed}; null if it was not. */
-    public @Nullable String blockedBy() {
-        return blockedBy;
+        return attempt.isOutcomeUnknown();
     }
 
     /** Sets whether the caller goes on waiting if it is refused. Later acquires must not overtake a caller that does. */
@@ -160,49 +140,22 @@ public class AcquireState {
         return willingToWait;
     }
 
-    /** Sets when the caller came. It keeps its place if it has waited. */
-    public void setArrival(Arrival arrival) {
-        this.arrival = arrival;
-        place = waited ? place : Places.ofNewcomer(arrival);
+    /** Sets where the caller stands. */
+    public void moveTo(Position position) {
+        this.position = position;
     }
 
-    public Arrival arrival() {
-        return arrival;
+    public Position position() {
+        return position;
     }
 
-    /** Gives the caller its place when it is first refused. Later calls have no effect. */
-    public void startWaiting(Places places) {
-        startWaiting(placeIfRefused(places));
-    }
-
-    /** Gives the caller its place when it joins the line without having been tried, unless it has one. */
-    public void startWaiting() {
-        startWaiting(place);
-    }
-
-    private void startWaiting(Place itsPlace) {
-        place = itsPlace;
-        waited = true;
-    }
-
-    /** The place that the caller has in the line if it is refused. */
-    Place placeIfRefused(Places places) {
-        return waited ? place : places.of(arrival);
-    }
-
-    /** The place of the acquire in the order of all instances' callers; that of a caller which has not waited is not final. */
     public Place place() {
-        return place;
+        return position.place();
     }
 
     /** Whether the caller waits in the line, or has waited. */
     public boolean hasWaited() {
-        return waited;
-    }
-
-    /** The place from which it is decided whether the caller may go: behind all who wait, unless it waits itself. */
-    public Place standsAt() {
-        return waited ? place : Place.LAST;
+        return position.hasWaited();
     }
 
     /** Whether permits of several semaphores are counted for it. */
@@ -216,7 +169,7 @@ public class AcquireState {
 
     /** Describes this acquire as a caller that waits for one of its semaphores. */
     public Waiter toWaiter(String name) {
-        return toWaiter(name, place);
+        return toWaiter(name, place());
     }
 
     /**

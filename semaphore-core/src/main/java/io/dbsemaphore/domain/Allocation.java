@@ -67,7 +67,8 @@ public record Allocation(
                 .forEach(acquire -> acquire.charges()
                         .keySet()
                         .forEach(name -> waiters.computeIfAbsent(name, added -> new ArrayList<>())
-                                .add(acquire.toWaiter(name, acquire.placeIfRefused(places)))));
+                                .add(acquire.toWaiter(
+                                        name, acquire.position().refused(places).place()))));
         return waiters;
     }
 

@@ -44,7 +44,10 @@ public final class SemaphoreAvailability {
     /** The line of this semaphore, as seen by an acquire. */
     LineAhead line(AcquireState acquire) {
         return new LineAhead(
-                acquire.demandAhead(semaphore.name()), elsewhere, acquire.standsAt(), ReservationWindow.isOpen(now()));
+                acquire.demandAhead(semaphore.name()),
+                elsewhere,
+                acquire.position().standsAt(),
+                ReservationWindow.isOpen(now()));
     }
 
     Admission admission(Ask ask, LineAhead line) {

@@ -271,7 +271,8 @@ public final class BatchTransaction {
         Map<Long, String> notLocked = locks.notLocked();
         if (!notLocked.isEmpty()
                 && (!Collections.disjoint(notLocked.values(), awaited)
-                        || outcomes.open().stream().anyMatch(each -> each.blockedBy() != null))) {
+                        || outcomes.open().stream()
+                                .anyMatch(each -> each.attempt().blockedBy() != null))) {
             tables.semaphores().forget(notLocked.keySet());
         }
     }
@@ -314,7 +315,7 @@ public final class BatchTransaction {
         List<List<@Nullable Object>> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         for (Allocation.Approval approval : decision.approvals()) {
-            if (approval.acquire().isWriteBlocked()) { // an insert that waits would block others
+            if (approval.acquire().attempt().isWriteBlocked()) { // an insert that waits would block others
                 tables.requests()
                         .queueLockOfExternalId(approval.acquire().command().externalId());
             }

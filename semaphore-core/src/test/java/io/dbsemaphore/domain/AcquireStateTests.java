@@ -17,10 +17,10 @@ class AcquireStateTests {
     void keepsItsPlaceWhenItIsRefusedAgain() {
         assertThat(state.hasWaited()).isEqualTo(false);
 
-        state.setArrival(new Arrival(0, 9, true));
-        state.startWaiting(new Places(7, 0));
-        state.startWaiting(new Places(8, 0));
-        state.setArrival(new Arrival(0, 3, true));
+        state.moveTo(state.position().with(new Arrival(0, 9, true)));
+        state.moveTo(state.position().refused(new Places(7, 0)));
+        state.moveTo(state.position().refused(new Places(8, 0)));
+        state.moveTo(state.position().with(new Arrival(0, 3, true)));
 
         assertThat(state.hasWaited()).isEqualTo(true);
         assertThat(state.place()).isEqualTo(Places.at(7));

@@ -65,7 +65,7 @@ class AllocationOfSeveralTests {
         lock("a", 1, 1, 1, OPEN);
         lock("b", 2, 3, 0, OPEN);
         AcquireState again = waiting(Map.of("a", 1, "b", 2));
-        again.startWaiting(new Places(-5, 0));
+        again.moveTo(again.position().refused(new Places(-5, 0)));
         AcquireState fresh = waiting(Map.of("a", 1));
         AcquireState impatient = acquire(Map.of("a", 1));
 

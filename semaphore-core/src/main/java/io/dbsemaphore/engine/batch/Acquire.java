@@ -79,6 +79,8 @@ public final class Acquire extends AcquireState {
     private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);
 
     private final Call call;
+    /** The last refusal of an earlier acquire of the same call; empty if there was none. */
+    private final List<PermitShortage> earlierShortages;
     /** A kind of set that is fast to compare and to hash, which happens often under the lock. */
     private final Set<String> names;
 
@@ -89,17 +91,11 @@ public final class Acquire extends AcquireState {
     private volatile Deadline deadline;
     private long ticket;
     private Stage stage = Stage.DONE;
-    private volatile int attempts;
-    private volatile int attemptsBeforeUnknown;
-    private boolean isolated;
     private boolean rowAwaited;
     private boolean abandoned;
     private boolean cancelled;
-    private volatile boolean refused;
     private Deadline notBefore;
     private volatile @Nullable Deadline postponedUntil;
-    private volatile @Nullable RuntimeException lastFailure;
-    private volatile List<PermitShortage> lastShortages = List.of();
 
     /** Begins an acquire, which waits for permits as long as its request says. */
     public Acquire(Call call, AcquireCommand command) {
@@ -107,8 +103,13 @@ public final class Acquire extends AcquireState {
     }
 
     Acquire(Call call, AcquireCommand command, QueueClock clock) {
+        this(call, command, List.of(), clock);
+    }
+
+    private Acquire(Call call, AcquireCommand command, List<PermitShortage> earlierShortages, QueueClock clock) {
         super(command, Arrival.unknown(clock.now()));
         this.call = call;
+        this.earlierShortages = earlierShortages;
         this.names = Set.copyOf(charges().keySet());
         this.deadline = callDeadline();
         this.clock = clock;
@@ -119,9 +120,8 @@ public final class Acquire extends AcquireState {
 
     /** Repeats the call after an answer that the caller does not get. Keeps the place and the deadline. */
     public Acquire again() {
-        Acquire again = new Acquire(call, command(), clock);
+        Acquire again = new Acquire(call, command(), shortages(), clock);
         again.continueFrom(this);
-        again.lastShortages = lastShortages;
         return again;
     }
 
@@ -136,7 +136,7 @@ public final class Acquire extends AcquireState {
 
     /** Sets when the caller came, which begins the time of its attempts. */
     void cameAt(Arrival arrival) {
-        setArrival(arrival);
+        moveTo(position().with(arrival));
         triedSince = arrival.nanoTime();
     }
 
@@ -147,7 +147,7 @@ public final class Acquire extends AcquireState {
 
     /** When the acquire was queued, by the monotonic clock of this JVM. */
     long queuedAt() {
-        return arrival().nanoTime();
+        return position().arrival().nanoTime();
     }
 
     /** When the wait time of the call ends; for a caller without a wait time, when it began. */
@@ -205,45 +205,9 @@ public final class Acquire extends AcquireState {
         stage = next;
     }
 
-    /** Counts a failed attempt, and returns the number of them. */
-    int failed(RuntimeException failure) {
-        lastFailure = failure;
-        int made = attempts + 1;
-        attempts = made;
-        return made;
-    }
-
-    @Nullable RuntimeException lastFailure() {
-        return lastFailure;
-    }
-
-    int attempts() {
-        return attempts;
-    }
-
-    @Override
-    public void setOutcomeUnknown(boolean outcomeUnknown) {
-        attemptsBeforeUnknown = isOutcomeUnknown() ? attemptsBeforeUnknown : attempts;
-        super.setOutcomeUnknown(outcomeUnknown);
-    }
-
-    /** Whether a commit was not answered, and the attempt that finds its outcome has not failed. */
-    boolean isOutcomeToBeFound() {
-        return isOutcomeUnknown() && attempts - attemptsBeforeUnknown <= 1;
-    }
-
-    /** Whether the acquire is tried in a batch of its own, since a batch that contained it has failed. */
-    boolean isIsolated() {
-        return isolated;
-    }
-
-    void isolate() {
-        isolated = true;
-    }
-
     /** Whether a lock of another transaction delays the decision. */
     boolean isLocked() {
-        return rowAwaited || isWriteBlocked() || blockedBy() != null;
+        return rowAwaited || attempt().isWriteBlocked() || attempt().blockedBy() != null;
     }
 
     void setRowAwaited(boolean awaited) {
@@ -288,23 +252,14 @@ public final class Acquire extends AcquireState {
         cancelled = true;
     }
 
-    List<PermitShortage> lastShortages() {
-        return lastShortages;
-    }
-
-    void refused(List<PermitShortage> shortages) {
-        lastShortages = shortages;
-        refused = true;
-    }
-
-    /** Whether the database has refused the acquire, or would have. Refusals of an earlier acquire of the same call do not count. */
-    boolean isRefused() {
-        return refused;
+    /** The last refusal of the call; empty if there was none. */
+    private List<PermitShortage> shortages() {
+        return attempt().isRefused() ? attempt().shortages() : earlierShortages;
     }
 
     /** The answer by the last refusal of the call; null if there was none. */
     @Nullable Answer lastRefusal() {
-        return lastShortages.isEmpty() ? null : new Answer(new GrantOutcome.Refused(lastShortages), clock.now(), 0);
+        return shortages().isEmpty() ? null : new Answer(new GrantOutcome.Refused(shortages()), clock.now(), 0);
     }
 
     /**
@@ -323,15 +278,14 @@ public final class Acquire extends AcquireState {
 
     private String whatIsLocked() {
         Set<String> wanted = command().permits().keySet();
-        if (isWriteBlocked()) {
+        if (attempt().isWriteBlocked()) {
             return "Another transaction has inserted the external id '"
                     + command().externalId()
                     + "', or has locked the place in the tables permit or permit_request where the permits of "
                     + wanted + " are to be inserted, for example by a locking read at REPEATABLE READ";
         }
-        return (blockedBy() == null
-                        ? "A row of the semaphores " + wanted
-                        : "The row of the semaphore '" + blockedBy() + "'")
+        String name = attempt().blockedBy();
+        return (name == null ? "A row of the semaphores " + wanted : "The row of the semaphore '" + name + "'")
                 + " was locked, or deleted again and again, by other transactions";
     }
 

@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.domain.Attempt;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -148,12 +148,12 @@ final class AcquireDeadlines {
      * was short. Neither a conflict nor a lost commit is an answer: the next attempt may succeed, or find the outcome.
      */
     private boolean isWorthWaiting(Acquire acquire, long now) {
-        if (acquire.isOutcomeToBeFound()) {
+        Attempt attempt = acquire.attempt();
+        if (attempt.isOutcomeToBeFound()) {
             return true;
         }
-        RuntimeException last = acquire.lastFailure();
-        boolean conflict = last != null && SqlErrors.isVictim(last);
-        boolean isAnswerKnown = acquire.isRefused() || (last != null && !conflict);
+        boolean conflict = attempt.isConflict();
+        boolean isAnswerKnown = attempt.isRefused() || (attempt.failure() != null && !conflict);
         boolean mayBeFirstAttempt = now - acquire.queuedAt() < FIRST_ATTEMPT;
         return !isAnswerKnown
                 && (mayBeFirstAttempt || (acquire.postponedUntil() == null && (conflict || queue.isInFlight(acquire))));
@@ -210,7 +210,7 @@ final class AcquireDeadlines {
     }
 
     private RuntimeException noAnswer(Acquire acquire) {
-        RuntimeException last = acquire.lastFailure();
+        RuntimeException last = acquire.attempt().failure();
         if (last != null) {
             return last;
         }

@@ -179,8 +179,8 @@ final class ReadyQueue {
             }
             boolean taken = isAnyTaken(acquire.names());
             if (!taken && members.isEmpty()) {
-                awaited = mayWait ? acquire.blockedBy() : null;
-                closed = acquire.isIsolated();
+                awaited = mayWait ? acquire.attempt().blockedBy() : null;
+                closed = acquire.attempt().isIsolated();
                 add(acquire);
                 return true;
             }
@@ -213,10 +213,11 @@ final class ReadyQueue {
         }
 
         private boolean fits(Acquire acquire) {
-            boolean needsAnother = mayWait && awaited == null && acquire.blockedBy() != null;
+            boolean needsAnother =
+                    mayWait && awaited == null && acquire.attempt().blockedBy() != null;
             boolean wouldWaitToo =
                     awaited == null || (acquire.names().contains(awaited) && names.containsAll(acquire.names()));
-            return !acquire.isIsolated()
+            return !acquire.attempt().isIsolated()
                     && !needsAnother
                     && wouldWaitToo
                     && !externalIds.contains(acquire.command().externalId());

@@ -8,10 +8,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
-import io.dbsemaphore.persistence.unit.TransactionFailures;
+import io.dbsemaphore.persistence.unit.Failure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -133,7 +130,7 @@ final class Settlement {
             postpone(acquire, postponed.name());
             return;
         }
-        acquire.setOutcomeUnknown(false);
+        acquire.found(acquire.attempt().decided());
         if (outcome instanceof GrantOutcome.Granted) {
             if (acquire.isAbandoned()) {
                 toUndo.add(acquire);
@@ -143,9 +140,8 @@ final class Settlement {
         }
         acquire.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
-            acquire.refused(refused.shortages());
+            acquire.found(acquire.attempt().refused(refused.shortages()));
             waitQueues.recordRefusal(refused.shortages());
-            acquire.setBlockedBy(null);
             acquire.setPostponedUntil(null);
             if (acquire.isWillingToWait()) {
                 waitQueues.park(acquire, availability, answer.asOf());
@@ -186,18 +182,18 @@ final class Settlement {
     /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
     private void postpone(Acquire acquire, String name) {
         acquire.unclaim();
-        if (acquire.blockedBy() != null) { // the first time, the next batch may wait for the row at once
+        if (acquire.attempt().blockedBy() != null) { // the first time, the next batch may wait for the row at once
             backOff.locked(name);
         }
-        acquire.setBlockedBy(name);
+        acquire.found(acquire.attempt().postponed(name));
         metLockedRow = true;
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), Duration.ZERO, null);
     }
 
     /** Tries an acquire again whose transaction has waited for a lock in vain, unless its caller no longer waits. */
-    private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, RuntimeException failure) {
+    private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, Failure failure) {
         if ((acquire.hasWaitTime() && !acquire.isWillingToWait()) || acquire.isCancelled()) {
-            endWith(acquire, acquire.locked(failure));
+            endWith(acquire, acquire.locked(reported(failure)));
         } else {
             tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
         }
@@ -215,8 +211,7 @@ final class Settlement {
     }
 
     /** Tries an acquire again that met a lock, for a limited time. */
-    private void tryAgainAfterLock(
-            Acquire acquire, Deadline firstUntil, Duration pause, @Nullable RuntimeException cause) {
+    private void tryAgainAfterLock(Acquire acquire, Deadline firstUntil, Duration pause, @Nullable Failure cause) {
         if (acquire.postponedUntil() == null) {
             acquire.setPostponedUntil(firstUntil);
         }
@@ -224,18 +219,20 @@ final class Settlement {
         // an acquire that waits for a lock while it writes cannot be withdrawn, so its last statement has to end in
         // time
         long toDecide = clock.remainingNanos(acquire.deadline().plus(limits.decisionTimeout()));
-        boolean endsEarly = acquire.isWriteBlocked()
+        boolean endsEarly = acquire.attempt().isWriteBlocked()
                 && !acquire.hasWaitTime()
                 && Math.min(remaining, toDecide) <= LAST_WRITE.toNanos();
         if (remaining <= 0 || endsEarly) {
             acquire.setPostponedUntil(null);
-            RuntimeException failure = acquire.locked(cause);
-            if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
+            RuntimeException failure = acquire.locked(cause == null ? null : reported(cause));
+            if (failed(acquire, failure, cause != null && cause.isVictim()) >= limits.maxAttempts()
+                    || !isInTime(acquire)
+                    || endsEarly) {
                 answer(acquire, failure);
                 return;
             }
         }
-        tryAgain(acquire, pause, cause);
+        tryAgain(acquire, pause, cause == null ? null : reported(cause));
     }
 
     /**
@@ -243,38 +240,35 @@ final class Settlement {
      *
      * @param reached whether the transaction had a connection
      */
-    void settleFailed(Batch batch, Throwable failure, boolean reached) {
+    void settleFailed(Batch batch, Failure failure, boolean reached) {
         for (Release release : batch.releases()) {
-            if (batch.isOfReleases() || TransactionFailures.isUnreachable(failure)) {
+            if (batch.isOfReleases() || failure.isUnreachable()) {
                 settleFailedRelease(release, batch.releases().size(), failure);
             } else { // whichever statement failed, a transaction of their own is safer
                 tryAgain(release, Duration.ZERO);
             }
         }
-        boolean unknown = failure instanceof CommitOutcomeUnknownException;
-        boolean unreachable = !reached || TransactionFailures.isUnreachable(failure);
-        RuntimeException reported = reported(failure);
-        boolean lockWait = SqlErrors.isLockWait(failure);
-        boolean written = lockWait && batch.members().stream().anyMatch(AcquireState::isClaimed);
+        boolean unreachable = !reached || failure.isUnreachable();
+        boolean written = failure.isLockWait() && batch.members().stream().anyMatch(AcquireState::isClaimed);
         for (Acquire acquire : batch.members()) {
             // in a shared batch the locked rows may have been those of another member
-            acquire.setWriteBlocked(lockWait && batch.members().size() == 1 && acquire.isClaimed());
-            if (unknown && acquire.isClaimed()) {
-                acquire.setOutcomeUnknown(true);
+            acquire.found(acquire.attempt()
+                    .writeBlocked(failure.isLockWait() && batch.members().size() == 1 && acquire.isClaimed()));
+            if (failure.isCommitUnknown() && acquire.isClaimed()) {
+                acquire.found(acquire.attempt().unknown());
             } else if (!acquire.isOutcomeUnknown()) {
                 acquire.unclaim();
             }
             if (acquire.isInBatch()) {
-                tryAgainOrAnswer(acquire, batch, failure, reported, unreachable, written);
+                tryAgainOrAnswer(acquire, batch, failure, unreachable, written);
             }
         }
     }
 
-    private static RuntimeException reported(Throwable failure) {
-        Throwable cause = TransactionFailures.forCaller(failure);
-        return cause instanceof RuntimeException exception
+    private static RuntimeException reported(Failure failure) {
+        return failure.forCaller() instanceof RuntimeException exception
                 ? exception
-                : new IllegalStateException("A grant failed: " + failure, failure);
+                : new IllegalStateException("A grant failed: " + failure.cause(), failure.cause());
     }
 
     /**
@@ -283,48 +277,46 @@ final class Settlement {
      * @param written whether the transaction held the rows of the semaphores while it waited for a lock in vain. Others then get some time
      *     with these rows before it is tried again
      */
-    private void tryAgainOrAnswer(
-            Acquire acquire,
-            Batch batch,
-            Throwable failure,
-            RuntimeException reported,
-            boolean unreachable,
-            boolean written) {
+    private void tryAgainOrAnswer(Acquire acquire, Batch batch, Failure failure, boolean unreachable, boolean written) {
         boolean shared = batch.members().size() > 1;
-        boolean conflict =
-                SqlErrors.isVictim(failure) && !written; // Connector/J gives a lock wait the state of a deadlock
+        boolean conflict = failure.isVictim() && !written;
         boolean mayBeCausedByAnother = shared && !unreachable;
-        if (SqlErrors.isLockWait(failure) && (!shared || (batch.isWaiting() && !written))) {
+        if (failure.isLockWait() && (!shared || (batch.isWaiting() && !written))) {
             metLockedRow = true;
             hasWaitedForLock(
-                    acquire, batch, written ? Duration.ofMillis(250 + clock.random(250)) : Duration.ZERO, reported);
-        } else if ((conflict || !mayBeCausedByAnother)
-                && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
-            if (conflict && !acquire.hasWaitTime() && acquire.attempts() >= limits.maxAttempts()) {
-                acquire.isolate();
+                    acquire, batch, written ? Duration.ofMillis(250 + clock.random(250)) : Duration.ZERO, failure);
+        } else if ((conflict || !mayBeCausedByAnother) && isWorthAnotherAttempt(acquire, failure, unreachable)) {
+            if (conflict && !acquire.hasWaitTime() && acquire.attempt().failures() >= limits.maxAttempts()) {
+                acquire.found(acquire.attempt().isolated());
             }
             tryAgain(
                     acquire,
-                    conflict ? Duration.ZERO : BackOff.RETRIES.after(acquire.attempts(), clock::random),
-                    reported);
+                    conflict
+                            ? Duration.ZERO
+                            : BackOff.RETRIES.after(acquire.attempt().failures(), clock::random),
+                    reported(failure));
         } else if (mayBeCausedByAnother) {
-            acquire.isolate();
+            acquire.found(acquire.attempt().isolated());
             tryAgain(acquire, Duration.ZERO, null);
         } else {
-            answer(acquire, reported);
+            answer(acquire, reported(failure));
         }
     }
 
-    private boolean isWorthAnotherAttempt(
-            Acquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
-        int attempts = acquire.failed(reported);
+    /** Counts a failed attempt, and returns the number of them. */
+    private static int failed(Acquire acquire, RuntimeException failure, boolean isConflict) {
+        acquire.found(acquire.attempt().failed(failure, isConflict));
+        return acquire.attempt().failures();
+    }
+
+    private boolean isWorthAnotherAttempt(Acquire acquire, Failure failure, boolean unreachable) {
+        int attempts = failed(acquire, reported(failure), failure.isVictim());
         boolean waits = acquire.isWillingToWait() && !clock.isPassed(acquire.deadline());
-        if (SqlErrors.isVictim(failure)) { // as often as AcquireDeadlines permits
+        if (failure.isVictim()) { // as often as AcquireDeadlines permits
             return waits || limits.maxAttempts() > 1;
         }
         long elapsed = clock.now() - acquire.queuedAt();
-        return (waits && unreachable)
-                || Retries.remain(failure, attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
+        return (waits && unreachable) || failure.retriesRemain(attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
     }
 
     /** Whether less than the maximum wait for row locks has passed since the wait for permits ended. */
@@ -368,24 +360,22 @@ final class Settlement {
         }
     }
 
-    private void settleFailedRelease(Release release, int batchSize, Throwable failure) {
-        if (failure instanceof CommitOutcomeUnknownException) {
+    private void settleFailedRelease(Release release, int batchSize, Failure failure) {
+        if (failure.isCommitUnknown()) {
             release.setOutcomeUnknown();
         }
-        boolean locked = SqlErrors.isLockWait(failure) // Connector/J gives it the state of a deadlock
-                || (SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure));
-        if (locked) {
-            releaseLocked(release, failure);
-        } else if (batchSize > 1 && !TransactionFailures.isUnreachable(failure)) {
+        if (failure.isLockWait() || failure.isOtherConflict()) {
+            releaseLocked(release, failure.cause());
+        } else if (batchSize > 1 && !failure.isUnreachable()) {
             release.isolate();
             tryAgain(release, Duration.ZERO);
         } else {
             int attempts = release.failed();
             long elapsed = clock.now() - release.startedAt();
-            if (Retries.remain(failure, attempts, limits.maxAttempts(), elapsed, limits.lockWait())) {
+            if (failure.retriesRemain(attempts, limits.maxAttempts(), elapsed, limits.lockWait())) {
                 tryAgain(release, BackOff.RETRIES.after(attempts, clock::random));
             } else {
-                answer(release, TransactionFailures.forCaller(failure));
+                answer(release, failure.forCaller());
             }
         }
     }
@@ -421,7 +411,7 @@ final class Settlement {
     void answerAll(Batch batch, Throwable unexpected) {
         batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
             if (acquire.isClaimed()) {
-                acquire.setOutcomeUnknown(true);
+                acquire.found(acquire.attempt().unknown());
             }
             answer(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });

@@ -142,7 +142,8 @@ final class WaitingLines {
 
         /** The line of this semaphore, as seen by an acquire. */
         private LineAhead line(Acquire acquire) {
-            return new LineAhead(waiting.demandAhead(acquire), elsewhere, acquire.standsAt(), isWindowOpen());
+            return new LineAhead(
+                    waiting.demandAhead(acquire), elsewhere, acquire.position().standsAt(), isWindowOpen());
         }
 
         private Admission admission(Acquire acquire) {
@@ -280,7 +281,8 @@ final class WaitingLines {
 
     /** Records when a caller has come, if that was not known then and is now. */
     void resolveArrival(Acquire acquire) {
-        acquire.setArrival(arrivals.resolve(acquire.arrival(), clock.now()));
+        acquire.moveTo(
+                acquire.position().with(arrivals.resolve(acquire.position().arrival(), clock.now())));
     }
 
     /**
@@ -344,12 +346,13 @@ final class WaitingLines {
      * @param asOf this JVM's monotonic clock before the transaction that refused it
      */
     void park(Acquire acquire, Map<String, RemainingAvailability> availability, long asOf) {
-        acquire.startWaiting(new Places(readAt(availability.values()).orElseThrow(), asOf));
+        acquire.moveTo(acquire.position()
+                .refused(new Places(readAt(availability.values()).orElseThrow(), asOf)));
         if (!availability.keySet().containsAll(acquire.names())) {
             throw new IllegalStateException(acquire.names() + " are not among " + availability.keySet());
         }
         acquire.names().forEach(name -> byName.computeIfAbsent(name, Line::new).add(acquire));
-        recordRefusal(acquire.lastShortages());
+        recordRefusal(acquire.attempt().shortages());
     }
 
     /**
@@ -369,7 +372,7 @@ final class WaitingLines {
             all.add(queue);
         }
         if (isShort) {
-            acquire.startWaiting();
+            acquire.moveTo(acquire.position().joined());
             all.forEach(queue -> queue.add(acquire));
         }
         return isShort;

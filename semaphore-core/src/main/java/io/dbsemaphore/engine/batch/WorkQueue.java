@@ -8,9 +8,9 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.persistence.unit.Failure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -243,8 +243,9 @@ final class WorkQueue {
      *
      * @param reached whether the transaction had a connection
      */
-    synchronized Settlement.Result finishFailed(Batch batch, Throwable failure, boolean reached) {
-        if (SqlErrors.isVictim(failure)) {
+    synchronized Settlement.Result finishFailed(Batch batch, Throwable cause, boolean reached) {
+        Failure failure = Failure.of(cause);
+        if (failure.isVictim()) {
             backOff.conflict(batch.names());
         }
         return end(batch, settle(batch, settlement -> settlement.settleFailed(batch, failure, reached)));
@@ -395,7 +396,7 @@ final class WorkQueue {
         if (waits) {
             List<PermitShortage> latest = waitQueues.shortages(acquire);
             if (!latest.isEmpty()) {
-                acquire.refused(latest);
+                acquire.found(acquire.attempt().refused(latest));
             }
             removeFromWaitQueues(acquire);
         }

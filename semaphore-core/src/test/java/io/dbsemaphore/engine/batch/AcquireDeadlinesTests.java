@@ -135,7 +135,7 @@ class AcquireDeadlinesTests extends WorkQueueFixture {
         acquire.moveTo(Acquire.Stage.WAIT_QUEUE);
         now.addAndGet(Duration.ofSeconds(20).toNanos());
         acquire.moveTo(Acquire.Stage.READY);
-        acquire.setBlockedBy("backup");
+        acquire.found(acquire.attempt().postponed("backup"));
         now.addAndGet(Duration.ofSeconds(2).toNanos());
 
         CannotAcquireLockException locked = acquire.locked(null);

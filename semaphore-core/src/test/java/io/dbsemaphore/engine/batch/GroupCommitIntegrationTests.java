@@ -126,7 +126,7 @@ class GroupCommitIntegrationTests {
 
         assertThat(next.join().members()).containsExactly(waiting);
         assertThat(waiting.isInBatch()).as("in the next batch").isTrue();
-        assertThat(waiting.attempts()).as("failed attempts").isZero();
+        assertThat(waiting.attempt().failures()).as("failed attempts").isZero();
         assertThat(waiting.answer()).isNotDone();
         assertThat(queue.nanosToWork()).as("nothing else is ready").isEqualTo(Long.MAX_VALUE);
     }

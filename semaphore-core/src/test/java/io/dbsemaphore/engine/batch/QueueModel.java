@@ -95,7 +95,9 @@ final class QueueModel {
         assertThat(members.size()).as("members").isLessThanOrEqualTo(maxBatchSize);
         if (members.size() > 1) {
             assertThat(batch.names().size()).as("names").isLessThanOrEqualTo(200);
-            assertThat(members).as("isolated").noneMatch(each -> each.acquire.isIsolated());
+            assertThat(members)
+                    .as("isolated")
+                    .noneMatch(each -> each.acquire.attempt().isIsolated());
         }
         assertThat(members.stream().map(each -> each.state().command().externalId()))
                 .as("external ids")

@@ -107,8 +107,8 @@ class WaiterTreeTests {
         AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null, null);
         Acquire acquire = WorkQueueFixture.acquire(command, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         acquire.setTicket(ticket);
-        acquire.setArrival(new Arrival(0, ticket / 2, true));
-        acquire.startWaiting();
+        acquire.moveTo(acquire.position().with(new Arrival(0, ticket / 2, true)));
+        acquire.moveTo(acquire.position().joined());
         return acquire;
     }
 }

@@ -277,7 +277,7 @@ class WaitingLinesTests {
     private void park(Acquire caller, Map<String, RemainingAvailability> left, String full) {
         AcquireCommand command = caller.command();
         int requested = command.exclusive() ? 4 : command.permits().get(full);
-        caller.refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty())));
+        caller.found(caller.attempt().refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty()))));
         queues.recordClock(left.values(), now);
         queues.park(caller, left, now);
         left.forEach(this::batch);

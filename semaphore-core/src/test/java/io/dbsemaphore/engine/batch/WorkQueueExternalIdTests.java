@@ -38,7 +38,7 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
         Acquire acquire = withoutWaitTime(BACKUP);
         assertThat(acquire.locked(null)).message().contains("semaphores [backup]");
 
-        acquire.setWriteBlocked(true);
+        acquire.found(acquire.attempt().writeBlocked(true));
 
         assertThat(acquire.locked(null))
                 .message()
@@ -72,7 +72,7 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
 
         assertThat(acquire.locked(null)).message().contains("Nothing is held");
 
-        acquire.setOutcomeUnknown(true);
+        acquire.found(acquire.attempt().unknown());
 
         assertThat(acquire.locked(null))
                 .message()

@@ -150,7 +150,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     void areNotTakenAlongWhereTheRowOfASecondSemaphoreWouldBeWaitedFor() {
         Acquire first = withoutWaitTime(BACKUP);
         Acquire blocked = withoutWaitTime(Map.of("copy", 1, "network", 1));
-        blocked.setBlockedBy("copy");
+        blocked.found(blocked.attempt().postponed("copy"));
         Acquire behind = withoutWaitTime(Map.of("copy", 1));
         List.of(first, blocked, behind).forEach(queue::add);
 
@@ -165,7 +165,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         Acquire other = withoutWaitTime(BACKUP);
         Acquire same = withoutWaitTime(Map.of("copy", 1));
         Acquire further = withoutWaitTime(Map.of("copy", 1, "network", 1));
-        List.of(first, same).forEach(acquire -> acquire.setBlockedBy("copy"));
+        List.of(first, same).forEach(acquire -> acquire.found(acquire.attempt().postponed("copy")));
         List.of(first, other, same, further).forEach(queue::add);
 
         Batch batch = take();

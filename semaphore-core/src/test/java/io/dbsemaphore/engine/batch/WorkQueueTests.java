@@ -123,7 +123,7 @@ class WorkQueueTests extends WorkQueueFixture {
     void doesNotTryAgainForACallerThatIsGone() {
         Acquire gone = addWaiter();
         Batch batch = take();
-        gone.setOutcomeUnknown(true);
+        gone.found(gone.attempt().unknown());
         assertThat(gone.claim()).isEqualTo(true);
         assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
 
@@ -152,7 +152,7 @@ class WorkQueueTests extends WorkQueueFixture {
         Acquire acquire = addWaiter();
         Batch batch = take();
         assertThat(acquire.claim()).as("claimed").isEqualTo(true);
-        acquire.setOutcomeUnknown(true);
+        acquire.found(acquire.attempt().unknown());
 
         Settlement.Result settled = queue.finishFailed(batch, deadlock, true);
 
@@ -427,12 +427,12 @@ class WorkQueueTests extends WorkQueueFixture {
         Acquire acquire = caller(BACKUP, false);
         pausing.add(acquire);
         for (int conflicts = 0; conflicts < 50; conflicts++) {
-            assertThat(acquire.isIsolated()).as("tried alone").isEqualTo(conflicts >= 3);
+            assertThat(acquire.attempt().isIsolated()).as("tried alone").isEqualTo(conflicts >= 3);
             now.addAndGet(pauseAfterConflict());
         }
 
         assertThat(acquire.stage()).as("answered").isEqualTo(Acquire.Stage.READY);
-        assertThat(acquire.lastFailure()).isSameAs(deadlock);
+        assertThat(acquire.attempt().failure()).isSameAs(deadlock);
         assertThat(pausing.cancel(acquire)).as("ended by its deadline").isEqualTo(true);
     }
 

@@ -122,8 +122,8 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         boolean unused = queue.recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), queueClock.now());
         queue.tryOnceMore(unasked.get(1));
 
-        assertThat(unasked.get(0).lastShortages()).isEmpty();
-        assertThat(unasked.get(1).lastShortages())
+        assertThat(unasked.get(0).attempt().shortages()).isEmpty();
+        assertThat(unasked.get(1).attempt().shortages())
                 .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty()));
     }
 
@@ -136,10 +136,10 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     @Test
     void decidesInTheOrderOfTheFirstRefusals() {
         List<Acquire> waiters = waiters(3);
-        waiters.get(1).setArrival(new Arrival(0, -1, true));
-        waiters.get(1).startWaiting();
-        waiters.get(2).setArrival(new Arrival(0, -2, true));
-        waiters.get(2).startWaiting();
+        waiters.get(1).moveTo(waiters.get(1).position().with(new Arrival(0, -1, true)));
+        waiters.get(1).moveTo(waiters.get(1).position().joined());
+        waiters.get(2).moveTo(waiters.get(2).position().with(new Arrival(0, -2, true)));
+        waiters.get(2).moveTo(waiters.get(2).position().joined());
         waiters.forEach(queue::add);
 
         assertThat(take().members()).containsExactly(waiters.get(2), waiters.get(1), waiters.get(0));
@@ -149,9 +149,9 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     void takesThoseWithSmallerPlacesFirstWhereABatchTakesOnlyOne() {
         WorkQueue single = queue(2, 1, QueueClock.SYSTEM);
         List<Acquire> waiters = waiters(2);
-        waiters.get(0).setArrival(new Arrival(0, -1, true));
-        waiters.get(1).setArrival(new Arrival(0, -2, true));
-        waiters.forEach(Acquire::startWaiting);
+        waiters.get(0).moveTo(waiters.get(0).position().with(new Arrival(0, -1, true)));
+        waiters.get(1).moveTo(waiters.get(1).position().with(new Arrival(0, -2, true)));
+        waiters.forEach(waiter -> waiter.moveTo(waiter.position().joined()));
         waiters.forEach(single::add);
 
         assertThat(single.take(true, false).members()).containsExactly(waiters.get(1));
