@@ -9,7 +9,7 @@ import java.util.Set;
 
 /**
  * The releases and acquires of one transaction, from the moment they are taken from the {@link WorkQueue} until the batch is settled.
- * Releases come first. Guarded by the lock of the queue.
+ * Releases come first.
  *
  * @param isOfReleases whether it has releases only. In other batches releases are piggy-backed: their permits count as available from
  *     their submission on

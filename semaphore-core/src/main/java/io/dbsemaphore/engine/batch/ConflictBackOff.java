@@ -21,7 +21,7 @@ import java.util.Map;
  * <p>A semaphore whose row another transaction has locked also pauses briefly. If its callers paused one by one, later ones could
  * overtake them.
  *
- * <p>Has no effect without conflicts and locked rows. Guarded by the lock of the {@link WorkQueue}.
+ * <p>Has no effect without conflicts and locked rows.
  *
  * @see <a href="https://doi.org/10.1109/LCN.1994.386597">Ramakrishnan and Yang, The Ethernet Capture Effect: Analysis and
  *     Solution, 1994</a>

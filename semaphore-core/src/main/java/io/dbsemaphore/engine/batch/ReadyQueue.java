@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * reserves all its semaphores, so that no later one overtakes it, unless the batch that blocks it is stalled.
  *
  * <p>Acquires that pause before another attempt are kept apart until the pause has ended. The others are grouped by the semaphores
- * they name, so that thousands with the same names are skipped in one step. Guarded by the lock of the {@link WorkQueue}.
+ * they name, so that thousands with the same names are skipped in one step.
  */
 final class ReadyQueue {
 

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
-/** One release of a grant, through all attempts. Guarded by the lock of the {@link WorkQueue}, except for the answer. */
+/** One release of a grant, through all attempts. */
 public final class Release {
 
     private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(200), 0);

@@ -41,7 +41,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * thread that ran the transaction ({@link Result#toUndo}).
  *
  * <p>The acquires and releases to be tried again return to the queue. The thread that ran the transaction passes on the answers, without the
- * lock. Guarded by the lock of the {@link WorkQueue}.
+ * lock.
  */
 final class Settlement {
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Acquires that wait for permits of one semaphore, in their {@linkplain Acquire#IN_ORDER order}, with the number of permits requested
  * ahead of each. A treap: a search tree in that order, and a heap by random keys (Seidel and Aragon, <a
  * href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>, 1996). With a sum in each node, each operation takes
- * logarithmic time; a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the {@link WorkQueue}.
+ * logarithmic time; a sorted map would have to add up the requests of all callers ahead.
  */
 final class WaiterTree {
 

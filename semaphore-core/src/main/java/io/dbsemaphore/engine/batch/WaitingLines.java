@@ -30,7 +30,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -47,8 +46,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A new caller that would certainly be refused, by recent answers of the database, joins the queues without a transaction
  * ({@link #join}). A caller that leaves is recorded as departed until the other instances are told, which otherwise withhold permits for it.
- *
- * <p>Guarded by the lock of {@link WorkQueue}.
  */
 final class WaitingLines {
 
@@ -407,9 +404,9 @@ final class WaitingLines {
     /**
      * Removes the callers of these semaphores that can be served, and callers of further semaphores that are next then.
      *
-     * @param reserved receives the permits that are reserved for them
+     * @param reserved receives the number of permits that are reserved for them, by semaphore
      */
-    List<Acquire> wake(Collection<String> names, ObjLongConsumer<String> reserved) {
+    List<Acquire> wake(Collection<String> names, Map<String, Long> reserved) {
         List<Acquire> woken = new ArrayList<>();
         Deque<String> changed = new ArrayDeque<>(names);
         while (!changed.isEmpty()) {
@@ -419,7 +416,7 @@ final class WaitingLines {
                                 .forEach(name -> find(name).ifPresent(each -> {
                                     long promised = each.promisedTo(acquire);
                                     each.adjustAvailable(-promised);
-                                    reserved.accept(name, promised);
+                                    reserved.merge(name, promised, Long::sum);
                                 }));
                         boolean removed = remove(acquire);
                         woken.add(acquire);

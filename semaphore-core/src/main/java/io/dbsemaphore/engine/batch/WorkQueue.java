@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,18 +61,30 @@ final class WorkQueue {
     private final BatchLimits limits;
     private final OwnLines nobody;
     private final QueueClock clock;
-    private final ConflictBackOff backOff;
-    private final ReadyQueue ready;
-    private final WaitingLines waitQueues;
-    private final List<Batch> inFlight = new ArrayList<>();
-    private final Map<String, Batch> inFlightByName = new HashMap<>();
-    private final Set<Release> releases = new LinkedHashSet<>();
-    private final Set<Release> piggyBacked = new LinkedHashSet<>();
-    private int acquiresInFlight;
-    private Deadline contestedUntil;
-    private Deadline contendedUntil;
-    private boolean closed;
-    private long tickets;
+
+    @GuardedBy("this") private final ConflictBackOff backOff;
+
+    @GuardedBy("this") private final ReadyQueue ready;
+
+    @GuardedBy("this") private final WaitingLines waitQueues;
+
+    @GuardedBy("this") private final List<Batch> inFlight = new ArrayList<>();
+
+    @GuardedBy("this") private final Map<String, Batch> inFlightByName = new HashMap<>();
+
+    @GuardedBy("this") private final Set<Release> releases = new LinkedHashSet<>();
+
+    @GuardedBy("this") private final Set<Release> piggyBacked = new LinkedHashSet<>();
+
+    @GuardedBy("this") private int acquiresInFlight;
+
+    @GuardedBy("this") private Deadline contestedUntil;
+
+    @GuardedBy("this") private Deadline contendedUntil;
+
+    @GuardedBy("this") private boolean closed;
+
+    @GuardedBy("this") private long tickets;
 
     /**
      * Creates an empty queue.
@@ -80,6 +92,7 @@ final class WorkQueue {
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      * @param nobody this instance without waiting callers
      */
+    @SuppressWarnings("GuardedBy") // the ready queue asks under the lock
     WorkQueue(BatchLimits limits, boolean certifiesWrites, OwnLines nobody, QueueClock clock) {
         this.limits = limits;
         this.nobody = nobody;
@@ -122,7 +135,7 @@ final class WorkQueue {
     }
 
     /** The time until the next batch in flight is stalled, and keeps fewer semaphores from further batches. */
-    private long nanosToStall() {
+    @GuardedBy("this") private long nanosToStall() {
         long now = clock.now();
         return inFlight.stream()
                 .mapToLong(batch -> batch.nanosToStall(now))
@@ -154,7 +167,7 @@ final class WorkQueue {
         Set<String> names = Set.copyOf(selection.names());
         Set<String> awaited = selection.awaited(waitsAtFirst);
         members.forEach(ready::remove);
-        OwnLines queues = queues(names, name -> ready.withWoken(name, waitQueues.local(name)));
+        OwnLines queues = queues(names, true);
         List<Release> carried = awaited.isEmpty()
                 ? piggyBacked.stream().limit(limits.maxBatchSize()).toList()
                 : List.of();
@@ -171,27 +184,32 @@ final class WorkQueue {
         return batch;
     }
 
-    private OwnLines queues(Collection<String> names, Function<String, LineHead> callers) {
+    @GuardedBy("this") private OwnLines queues(Collection<String> names, boolean withWoken) {
         Map<String, LineHead> waiting = new HashMap<>();
-        names.forEach(name -> waiting.put(name, callers.apply(name)));
-        waiting.values().removeIf(LineHead::isEmpty);
+        for (String name : names) {
+            LineHead local = waitQueues.local(name);
+            LineHead all = withWoken ? ready.withWoken(name, local) : local;
+            if (!all.isEmpty()) {
+                waiting.put(name, all);
+            }
+        }
         return nobody.with(waiting);
     }
 
     /** Whether a further batch of acquires may wait for a row lock. */
-    private boolean mayWait() {
+    @GuardedBy("this") private boolean mayWait() {
         return waiting(false) < limits.maxWaiting();
     }
 
     /** The number of batches, of releases only or of acquires, that may be waiting for a row lock. */
-    private long waiting(boolean ofReleases) {
+    @GuardedBy("this") private long waiting(boolean ofReleases) {
         return inFlight.stream()
                 .filter(batch -> batch.isWaiting() && batch.isOfReleases() == ofReleases)
                 .count();
     }
 
     /** Whether other transactions have locked rows recently. */
-    private boolean isContested() {
+    @GuardedBy("this") private boolean isContested() {
         return !clock.isPassed(contestedUntil);
     }
 
@@ -201,12 +219,21 @@ final class WorkQueue {
     }
 
     /** Whether a batch in flight keeps a semaphore, so that no other batch of it may begin. */
-    private boolean isKept(String name) {
+    @GuardedBy("this") private boolean isKept(String name) {
         Batch batch = inFlightByName.get(name);
         return batch != null && batch.keeps(name, clock.now());
     }
 
-    private boolean isStalled(String name) {
+    @GuardedBy("this") private boolean isAnyKept(Set<String> names) {
+        for (String name : names) {
+            if (isKept(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @GuardedBy("this") private boolean isStalled(String name) {
         Batch batch = inFlightByName.get(name);
         long now = clock.now();
         return batch != null && batch.keeps(name, now) && batch.isStalled(now);
@@ -229,7 +256,7 @@ final class WorkQueue {
         return end(batch, settlement);
     }
 
-    private void recordClock(Collection<RemainingAvailability> availability, long asOf) {
+    @GuardedBy("this") private void recordClock(Collection<RemainingAvailability> availability, long asOf) {
         if (waitQueues.recordClock(availability, asOf)) {
             ready.clear().forEach(acquire -> {
                 waitQueues.resolveArrival(acquire);
@@ -252,7 +279,7 @@ final class WorkQueue {
     }
 
     /** Settles a batch. After an unexpected error all its callers are answered, so that none waits indefinitely. */
-    private Settlement settle(Batch batch, Consumer<Settlement> work) {
+    @GuardedBy("this") private Settlement settle(Batch batch, Consumer<Settlement> work) {
         Settlement settlement = new Settlement(ready, waitQueues, backOff, limits, closed, clock);
         try {
             work.accept(settlement);
@@ -263,7 +290,7 @@ final class WorkQueue {
         return settlement;
     }
 
-    private Settlement.Result end(Batch batch, Settlement settlement) {
+    @GuardedBy("this") private Settlement.Result end(Batch batch, Settlement settlement) {
         inFlight.remove(batch);
         batch.names().forEach(name -> inFlightByName.remove(name, batch));
         if (acquiresInFlight >= THRESHOLD) {
@@ -306,7 +333,7 @@ final class WorkQueue {
                 && waiting(false) == 0
                 && !isContested()
                 && !backOff.isPaused(names)
-                && (isContended() || names.stream().anyMatch(waitQueues::isAwaited));
+                && (isContended() || names.stream().anyMatch(this::isAwaited));
     }
 
     /** The time until a transaction of releases can begin; {@link Long#MAX_VALUE} if there is none to do. */
@@ -351,18 +378,21 @@ final class WorkQueue {
     }
 
     /** Records that availability changed by this number of permits; the batches in flight may have read it before. */
-    private void changed(String name, long permits) {
+    @GuardedBy("this") private void changed(String name, long permits) {
         inFlight.forEach(batch -> batch.changed(name, permits));
     }
 
     /** Moves waiting callers that can be served, by the estimates of these semaphores, to the ready queue. Returns whether there were any. */
-    private boolean wake(Collection<String> names) {
-        List<Acquire> woken = waitQueues.wake(names, (name, permits) -> changed(name, -permits));
+    @GuardedBy("this") private boolean wake(Collection<String> names) {
+        Map<String, Long> promised = new HashMap<>();
+        List<Acquire> woken = waitQueues.wake(names, promised);
+        promised.forEach((name, permits) -> changed(name, -permits));
         woken.forEach(ready::add);
         return !woken.isEmpty();
     }
 
     /** Whether a caller waits for this semaphore. Takes no lock. */
+    @SuppressWarnings("GuardedBy") // reads a concurrent map
     boolean isAwaited(String name) {
         return waitQueues.isAwaited(name);
     }
@@ -441,14 +471,13 @@ final class WorkQueue {
         return cancelled;
     }
 
-    private void removeFromWaitQueues(Acquire acquire) {
+    @GuardedBy("this") private void removeFromWaitQueues(Acquire acquire) {
         boolean unused = waitQueues.remove(acquire) && wake(acquire.names());
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its semaphores. */
     synchronized boolean isInFlight(Acquire acquire) {
-        return acquire.isInBatch()
-                || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept));
+        return acquire.isInBatch() || (acquire.stage() == Stage.READY && isAnyKept(acquire.names()));
     }
 
     /**
@@ -483,12 +512,16 @@ final class WorkQueue {
         Set<String> names = waitQueues.names();
         // the batch that decides such callers writes these records; a poll would leave the callers out
         Set<String> kept = ready.namesOfWoken();
-        inFlightByName.keySet().stream().filter(this::isKept).forEach(kept::add);
+        for (String name : inFlightByName.keySet()) {
+            if (isKept(name)) {
+                kept.add(name);
+            }
+        }
         Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !kept.contains(name)));
         kept.retainAll(names);
         departed.removeAll(names);
         departed.removeIf(name -> !nobody.isFair(name));
-        return new Poll(names, kept, queues(names, waitQueues::local), departed);
+        return new Poll(names, kept, queues(names, false), departed);
     }
 
     /** Records again that callers have left these semaphores, after other instances could not be told. */
@@ -510,10 +543,10 @@ final class WorkQueue {
      */
     synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
         recordClock(polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf);
-        Set<String> idle = new HashSet<>(polled.keySet());
-        idle.removeIf(this::isKept);
+        Set<String> idle = new HashSet<>();
         polled.forEach((name, seen) -> {
-            if (idle.contains(name)) {
+            if (!isKept(name)) {
+                idle.add(name);
                 waitQueues.recordPoll(name, seen, asOf);
                 if (!seen.isRegistered()) {
                     waitQueues.assumeEnoughForFirst(name);

@@ -288,7 +288,7 @@ class WaitingLinesTests {
     }
 
     private List<Acquire> wake(String name) {
-        return queues.wake(List.of(name), (each, permits) -> taken.merge(each, permits, Long::sum));
+        return queues.wake(List.of(name), taken);
     }
 
     private static PermitShortage shortage(String name, int held, int requested, int withheld) {
