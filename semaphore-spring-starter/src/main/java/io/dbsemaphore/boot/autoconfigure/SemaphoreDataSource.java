@@ -13,8 +13,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Qualifier of the {@code DataSource} bean whose database has the semaphores, in an application with several. None of the others need be
- * primary, and the annotated one need not be a default candidate:
+ * Marks the {@code DataSource} bean for the semaphores, in an application that has several. None of the others needs to be primary, and the
+ * annotated one need not be a default candidate:
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)

@@ -95,6 +95,21 @@ class OperatorQuestionsIntegrationTests {
         assertThat(browser.errors()).isEmpty();
     }
 
+    @Test
+    void findsAHolderByItsLabel() {
+        host.admin().create("labelled", 3);
+        host.semaphores().acquire(AcquireRequest.of("labelled").withLabel("Exports.monthly"));
+        host.semaphores().acquire(AcquireRequest.of("labelled").withLabel("Imports.daily"));
+
+        open("#/semaphore/labelled");
+        browser.awaitText("label[for='holder-search']", "label")
+                .awaitText("tbody", "Imports.daily")
+                .type("#holder-search", "monthly")
+                .awaitNoText("tbody", "Imports.daily")
+                .awaitText("tbody", "Exports.monthly");
+        assertThat(browser.errors()).isEmpty();
+    }
+
     /** Within one kind of trouble, and among the others: by the age of the oldest holder, then by name. */
     @Test
     void seesTheSemaphoresWithTroubleFirst() {

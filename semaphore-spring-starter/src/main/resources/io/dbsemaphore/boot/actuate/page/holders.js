@@ -16,7 +16,7 @@ class Holders {
     this.pager = new Pager("holders", page => this.turn(page));
     this.element = h("section", {"aria-labelledby": "holders-title"},
       h("h2", {id: "holders-title"}, "Who holds permits"),
-      h("div", {class: "tools"}, h("label", {for: "holder-search"}, "Search owner or id"), this.search),
+      h("div", {class: "tools"}, h("label", {for: "holder-search"}, "Search owner, label or id"), this.search),
       this.none, this.table.element, this.pager.element);
   }
 
