@@ -19,9 +19,10 @@ final class ReadmeFigures {
 
     private String sentences() {
         return """
-                **How fast.** A lone acquire takes %s (median), beside %s of a bare `UPDATE` with its commit and %s of Redisson. \
-                32 threads acquire and release %s times a second, beside %s and %s; with [reuse](docs/reference.md#reuse), which \
-                hands a released permit to the next caller of the same JVM in memory, %s times.""".formatted(
+                **How fast.** A lone acquire takes %s (median); a bare `UPDATE` with its commit takes %s, Redisson %s. \
+                32 threads acquire and release one semaphore %s times a second (bare `UPDATE`: %s, Redisson: %s); with \
+                [reuse](docs/reference.md#reuse), which hands a released permit to the next caller of the same JVM in memory, \
+                %s times.""".formatted(
                         acquire(Approach.DB_SEMAPHORE),
                         acquire(Approach.BARE_UPDATE),
                         acquire(Approach.REDISSON),
