@@ -97,11 +97,11 @@ class OperatorQuestionsIntegrationTests {
 
     @Test
     void findsAHolderByItsLabel() {
-        host.admin().create("labelled", 3);
-        host.semaphores().acquire(AcquireRequest.of("labelled").withLabel("Exports.monthly"));
-        host.semaphores().acquire(AcquireRequest.of("labelled").withLabel("Imports.daily"));
+        host.admin().create("searched", 3);
+        host.semaphores().acquire(AcquireRequest.of("searched").withLabel("Exports.monthly"));
+        host.semaphores().acquire(AcquireRequest.of("searched").withLabel("Imports.daily"));
 
-        open("#/semaphore/labelled");
+        open("#/semaphore/searched");
         browser.awaitText("label[for='holder-search']", "label")
                 .awaitText("tbody", "Imports.daily")
                 .type("#holder-search", "monthly")
