@@ -76,6 +76,7 @@ class Skipped {
         try (Stream<Path> files = Files.walk(Path.of("."))) {
             return files.filter(file -> file.toString().contains("/" + directory + "/"))
                     .filter(file -> !file.toString().contains("/src/release/"))
+                    .filter(file -> !file.toString().contains("/src/test/projects/"))
                     .filter(file -> !file.toString().contains("/target/") || directory.equals("target"))
                     .filter(file -> file.getFileName().toString().startsWith(prefix))
                     .filter(file -> file.getFileName().toString().endsWith(suffix))

@@ -27,8 +27,12 @@ class DocumentedStructureTests {
                 .map(found -> found.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> existing = new TreeSet<>();
-        for (String module :
-                List.of("semaphore-core", "semaphore-spring-starter", "semaphore-adapters", "semaphore-test")) {
+        for (String module : List.of(
+                "semaphore-core",
+                "semaphore-spring-starter",
+                "semaphore-adapters",
+                "semaphore-test",
+                "semaphore-rewrite")) {
             Path sources = Documents.ROOT.resolve(module).resolve("src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 files.filter(file -> file.endsWith("package-info.java"))
@@ -48,6 +52,7 @@ class DocumentedStructureTests {
                 "semaphore-spring-starter/src",
                 "semaphore-adapters/src",
                 "semaphore-test/src",
+                "semaphore-rewrite/src",
                 "samples",
                 "tools")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(directory))) {

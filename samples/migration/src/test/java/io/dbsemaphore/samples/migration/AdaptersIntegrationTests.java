@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.samples.migration.after.CustomerFiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -26,27 +27,25 @@ class AdaptersIntegrationTests {
     private static final List<String> seen = new ArrayList<>();
 
     @Test
-    void locksAreRowsOfTheirTablesBefore() {
+    void locksAreRowsOfTheirTablesBefore() throws InterruptedException {
         run(AdaptersIntegrationTests::rows, JdbcLocks.class, "--semaphore.enabled=false");
 
-        assertThat(seen).containsExactly("1 of int_lock", "1 of int_lock", "1 of shedlock");
+        assertThat(seen).containsExactly("1 of int_lock", "1 of int_lock", "1 of shedlock", "1 of int_lock");
     }
 
     @Test
-    void locksAreSemaphoresWhereAPropertyReplacesThoseBeans() {
-        run(
-                AdaptersIntegrationTests::held,
-                Application.class,
-                "--semaphore.adapters.spring-integration.enabled=true",
-                "--semaphore.adapters.shedlock.enabled=true");
+    void locksAreSemaphoresWhereAPropertyReplacesThoseBeans() throws InterruptedException {
+        run(AdaptersIntegrationTests::held, Application.class, "--semaphore.adapters.shedlock.enabled=true");
 
-        assertThat(seen).hasSize(3).allMatch(name -> name.endsWith(" by me"));
+        assertThat(seen).hasSize(4).allMatch(name -> name.endsWith(" by me"));
         assertThat(seen.get(0)).startsWith("integration:").isEqualTo(seen.get(1));
         assertThat(seen.get(2)).isEqualTo("shedlock:nightly by me");
+        assertThat(seen.get(3)).isEqualTo("integration:customer:42 by me");
     }
 
-    /** Two orders and a night; what is locked during each of the three is seen. */
-    private static void run(Function<ApplicationContext, List<String>> locked, Class<?> source, String... properties) {
+    /** Two orders, a night and a file; what is locked during each of the four is seen. */
+    private static void run(Function<ApplicationContext, List<String>> locked, Class<?> source, String... properties)
+            throws InterruptedException {
         seen.clear();
         try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class, source)
                 .properties("spring.main.banner-mode=off", "semaphore.owner=me", "logging.level.root=warn")
@@ -56,6 +55,7 @@ class AdaptersIntegrationTests {
             context.getBean(Orders.class).send("first");
             context.getBean(Orders.class).send("second");
             context.getBean(Nightly.class).run();
+            context.getBean(CustomerFiles.class).write("42", context.getBean("look", Runnable.class));
 
             assertThat(locked.apply(context)).isEmpty();
         }
@@ -117,6 +117,11 @@ class AdaptersIntegrationTests {
                                 return group.size() == 2;
                             }))
                     .nullChannel();
+        }
+
+        @Bean
+        CustomerFiles files(LockRegistry<?> locks) {
+            return new CustomerFiles(locks);
         }
 
         @Bean

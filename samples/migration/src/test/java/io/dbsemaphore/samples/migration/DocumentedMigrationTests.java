@@ -16,7 +16,7 @@ class DocumentedMigrationTests {
 
     private static final Pattern BLOCK = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern UP_TO_THE_TYPE =
-            Pattern.compile("\\A.*?(?=^/\\*\\*)", Pattern.DOTALL | Pattern.MULTILINE);
+            Pattern.compile("\\A.*?^/\\*\\*.*?\\*/$", Pattern.DOTALL | Pattern.MULTILINE);
 
     @Test
     void showsTheSources() throws IOException {
@@ -26,7 +26,7 @@ class DocumentedMigrationTests {
                 .toList();
 
         List<String> sources = Stream.of(
-                        "NightlyReport", "PartnerCalls", "Rentals", "CustomerFiles", "Exports", "Settlement")
+                        "NightlyReport", "PartnerCalls", "Rentals", "Locks", "Notifications", "Exports", "Settlement")
                 .flatMap(name -> Stream.of("before/" + name, "after/" + name))
                 .map(DocumentedMigrationTests::type)
                 .toList();

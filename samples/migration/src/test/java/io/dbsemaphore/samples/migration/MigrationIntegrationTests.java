@@ -1,16 +1,19 @@
 package io.dbsemaphore.samples.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.samples.migration.after.CustomerFiles;
 import io.dbsemaphore.samples.migration.after.Exports;
 import io.dbsemaphore.samples.migration.after.NightlyReport;
+import io.dbsemaphore.samples.migration.after.Notifications;
 import io.dbsemaphore.samples.migration.after.PartnerCalls;
 import io.dbsemaphore.samples.migration.after.Rentals;
 import io.dbsemaphore.samples.migration.after.Settlement;
+import java.lang.Thread.State;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -25,6 +28,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.resilience.annotation.EnableResilientMethods;
 
 /** Both sides of each migration limit what they are to limit; those that need another server only compile. */
 @SpringBootTest
@@ -91,8 +95,14 @@ class MigrationIntegrationTests {
     }
 
     @Test
-    void theAnnotationLocks(@Autowired CustomerFiles files) {
-        assertHeldDuring("customer:42", work -> files.write("42", work));
+    void theLimitOfAnInstanceHolds(@Autowired io.dbsemaphore.samples.migration.before.Notifications notifications)
+            throws InterruptedException {
+        assertOneAfterTheOther(notifications::send);
+    }
+
+    @Test
+    void theAnnotationLimits(@Autowired Notifications notifications) throws InterruptedException {
+        assertOneAfterTheOther(notifications::send);
     }
 
     @Test
@@ -112,7 +122,7 @@ class MigrationIntegrationTests {
     }
 
     @Test
-    void callsOfAPartnerHoldPermits(@Autowired PartnerCalls calls) {
+    void callsOfAPartnerHoldPermits(@Autowired PartnerCalls calls) throws InterruptedException {
         assertThat(calls.call(() -> "held: " + held("partner"))).isEqualTo("held: 1");
     }
 
@@ -122,12 +132,26 @@ class MigrationIntegrationTests {
     }
 
     @Test
-    void rentalsAreKnownByTheirIds(@Autowired Rentals rentals) {
+    void rentalsAreKnownByTheirIds(@Autowired Rentals rentals) throws InterruptedException {
         String id = rentals.rent();
         rentals.extend(id);
 
         assertThat(held("car")).isEqualTo(1);
         rentals.giveBack(id);
+    }
+
+    private static void assertOneAfterTheOther(Consumer<Runnable> send) throws InterruptedException {
+        List<String> sent = new ArrayList<>();
+        Thread second = new Thread(() -> send.accept(() -> sent.add("second")));
+
+        send.accept(() -> {
+            second.start();
+            await().until(second::getState, EnumSet.of(State.WAITING, State.TIMED_WAITING)::contains);
+            sent.add("first");
+        });
+        second.join(20_000);
+
+        assertThat(sent).containsExactly("first", "second");
     }
 
     /** Asserts that one permit is held while something runs. */
@@ -159,13 +183,15 @@ class MigrationIntegrationTests {
 
     @SpringBootConfiguration
     @EnableAutoConfiguration
+    @EnableResilientMethods
     @EnableSchedulerLock(defaultLockAtMostFor = "10m")
     @Import({
         io.dbsemaphore.samples.migration.before.CustomerFiles.class,
         io.dbsemaphore.samples.migration.before.Settlement.class,
-        CustomerFiles.class,
+        io.dbsemaphore.samples.migration.before.Notifications.class,
         Exports.class,
         JdbcLocks.class,
+        Notifications.class,
         PartnerCalls.class,
         Rentals.class,
         Settlement.class

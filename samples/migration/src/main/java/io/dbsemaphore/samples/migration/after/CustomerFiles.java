@@ -1,12 +1,27 @@
 package io.dbsemaphore.samples.migration.after;
 
-import io.dbsemaphore.annotation.WithPermits;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import org.springframework.integration.support.locks.LockRegistry;
 
-/** Without JdbcLockRegistry: semaphore.patterns.[customer:*].capacity=1. */
+/** Files that one instance writes at a time. */
 public class CustomerFiles {
 
-    @WithPermits(names = "customer:#{#customer}", waitTime = "5s")
-    public void write(String customer, Runnable work) {
-        work.run();
+    private final LockRegistry<?> locks;
+
+    public CustomerFiles(LockRegistry<?> locks) {
+        this.locks = locks;
+    }
+
+    public void write(String customer, Runnable work) throws InterruptedException {
+        Lock lock = locks.obtain("customer:" + customer);
+        if (!lock.tryLock(5, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("The file of " + customer + " is in use");
+        }
+        try {
+            work.run();
+        } finally {
+            lock.unlock();
+        }
     }
 }

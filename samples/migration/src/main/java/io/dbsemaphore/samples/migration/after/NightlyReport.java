@@ -4,7 +4,7 @@ import io.dbsemaphore.annotation.OnUnavailable;
 import io.dbsemaphore.annotation.WithPermits;
 import org.springframework.scheduling.annotation.Scheduled;
 
-/** Without ShedLock. */
+/** A report that one instance creates each night. */
 public class NightlyReport {
 
     private final Runnable report;
@@ -14,7 +14,12 @@ public class NightlyReport {
     }
 
     @Scheduled(cron = "0 0 3 * * *")
-    @WithPermits(names = "nightly-report", onUnavailable = OnUnavailable.SKIP)
+    @WithPermits(
+            names = "nightly-report",
+            ttl = "1h",
+            keepAlive = false,
+            releaseAtShutdown = false,
+            onUnavailable = OnUnavailable.SKIP)
     public void create() {
         report.run();
     }

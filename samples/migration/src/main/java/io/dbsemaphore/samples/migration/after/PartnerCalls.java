@@ -1,14 +1,14 @@
 package io.dbsemaphore.samples.migration.after;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Without RSemaphore: semaphore.semaphores.partner.capacity=50. */
+/** At most 50 calls to a partner at the same time. */
 public class PartnerCalls {
-
-    private static final AcquireRequest CALL = AcquireRequest.of("partner").withWaitTime(Duration.ofSeconds(2));
 
     private final SemaphoreOperations semaphores;
 
@@ -16,7 +16,17 @@ public class PartnerCalls {
         this.semaphores = semaphores;
     }
 
-    public String call(Supplier<String> request) {
-        return semaphores.execute(CALL, grant -> request.get());
+    public String call(Supplier<String> request) throws InterruptedException {
+        AcquireRequest permits = AcquireRequest.of("partner");
+        Optional<PermitGrant> permit = semaphores.tryAcquire(
+                permits.withWaitTime(Duration.ofSeconds(2)).withKeepAlive(true));
+        if (!permit.isPresent()) {
+            throw new IllegalStateException("The partner is busy");
+        }
+        try {
+            return request.get();
+        } finally {
+            permit.ifPresent(PermitGrant::release);
+        }
     }
 }

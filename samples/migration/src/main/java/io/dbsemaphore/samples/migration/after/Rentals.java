@@ -1,17 +1,12 @@
 package io.dbsemaphore.samples.migration.after;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
 import java.time.Duration;
 
-/** Without RPermitExpirableSemaphore: semaphore.semaphores.car.capacity=20. */
+/** 20 cars, each rented for a minute, unless that is extended. */
 public class Rentals {
-
-    private static final Duration MINUTE = Duration.ofSeconds(60);
-    private static final AcquireRequest CAR = AcquireRequest.of("car")
-            .withTtl(MINUTE)
-            .withWaitTime(Duration.ofSeconds(2))
-            .withReleaseAtShutdown(false); // a car stays rented when this instance stops
 
     private final SemaphoreOperations semaphores;
 
@@ -19,12 +14,22 @@ public class Rentals {
         this.semaphores = semaphores;
     }
 
-    public String rent() {
-        return semaphores.acquire(CAR).externalId();
+    public String rent() throws InterruptedException {
+        AcquireRequest cars = AcquireRequest.of("car");
+        String id = semaphores
+                .tryAcquire(cars.withWaitTime(Duration.ofSeconds(2))
+                        .withTtl(Duration.ofSeconds(60))
+                        .withReleaseAtShutdown(false))
+                .map(PermitGrant::externalId)
+                .orElse(null);
+        if (id == null) {
+            throw new IllegalStateException("No car is free");
+        }
+        return id;
     }
 
     public void extend(String id) {
-        semaphores.renew(id, MINUTE);
+        semaphores.renew(id, Duration.ofSeconds(60));
     }
 
     public void giveBack(String id) {

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.springframework.integration.support.locks.LockRegistry;
 
-/** Spring Integration's JdbcLockRegistry. */
+/** Files that one instance writes at a time. */
 public class CustomerFiles {
 
     private final LockRegistry<?> locks;

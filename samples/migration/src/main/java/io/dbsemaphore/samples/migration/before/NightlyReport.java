@@ -3,7 +3,7 @@ package io.dbsemaphore.samples.migration.before;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.springframework.scheduling.annotation.Scheduled;
 
-/** ShedLock. */
+/** A report that one instance creates each night. */
 public class NightlyReport {
 
     private final Runnable report;

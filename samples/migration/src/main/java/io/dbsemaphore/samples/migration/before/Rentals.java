@@ -4,17 +4,18 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 
-/** Redisson's RPermitExpirableSemaphore. */
+/** 20 cars, each rented for a minute, unless that is extended. */
 public class Rentals {
 
-    private final RPermitExpirableSemaphore cars;
+    private final RedissonClient redisson;
 
     public Rentals(RedissonClient redisson) {
-        cars = redisson.getPermitExpirableSemaphore("car");
-        cars.trySetPermits(20);
+        this.redisson = redisson;
+        redisson.getPermitExpirableSemaphore("car").trySetPermits(20);
     }
 
     public String rent() throws InterruptedException {
+        RPermitExpirableSemaphore cars = redisson.getPermitExpirableSemaphore("car");
         String id = cars.tryAcquire(2, 60, TimeUnit.SECONDS);
         if (id == null) {
             throw new IllegalStateException("No car is free");
@@ -23,10 +24,10 @@ public class Rentals {
     }
 
     public void extend(String id) {
-        cars.updateLeaseTime(id, 60, TimeUnit.SECONDS);
+        redisson.getPermitExpirableSemaphore("car").updateLeaseTime(id, 60, TimeUnit.SECONDS);
     }
 
     public void giveBack(String id) {
-        cars.release(id);
+        redisson.getPermitExpirableSemaphore("car").release(id);
     }
 }
