@@ -128,7 +128,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             if (!acquire.cancel(true)
                     && !acquire.isCompletedExceptionally()
                     && acquire.getNow(null) instanceof AcquireResult.Granted granted) {
-                boolean unused = succeed(granted.grant()); // too late: it is delivered, as that of a completed future
+                succeed(granted.grant()); // too late: it is delivered, as that of a completed future
             }
         }
 

@@ -43,7 +43,6 @@ class ArchitectureTests {
     private static final String BATCH = "io.dbsemaphore.engine.batch";
     private static final String HOLD = "io.dbsemaphore.engine.hold";
     private static final String REUSE = "io.dbsemaphore.engine.quota";
-    private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String LINE = "io.dbsemaphore.line";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
@@ -74,7 +73,6 @@ class ArchitectureTests {
                         BATCH,
                         HOLD,
                         REUSE,
-                        SUPPORT,
                         DOMAIN,
                         LINE,
                         PERSISTENCE,
@@ -104,27 +102,14 @@ class ArchitectureTests {
     @Test
     void theEngineDependsOnAllBelowIt() {
         mayDependOnlyOn(
-                ENGINE,
-                CONTRACT,
-                CONFIG,
-                BATCH,
-                HOLD,
-                REUSE,
-                SUPPORT,
-                DOMAIN,
-                LINE,
-                PERSISTENCE,
-                UNIT,
-                JDBC,
-                CONCURRENT);
+                ENGINE, CONTRACT, CONFIG, BATCH, HOLD, REUSE, DOMAIN, LINE, PERSISTENCE, UNIT, JDBC, CONCURRENT);
     }
 
     @Test
     void thePartsOfTheEngineDoNotDependOnEachOther() {
-        mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, LINE, PERSISTENCE, UNIT, JDBC, CONCURRENT);
-        mayDependOnlyOn(HOLD, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
-        mayDependOnlyOn(REUSE, CONTRACT, CONFIG, HOLD, SUPPORT, DOMAIN, CONCURRENT);
-        mayDependOnlyOn(SUPPORT, CONTRACT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
+        mayDependOnlyOn(BATCH, CONTRACT, DOMAIN, LINE, PERSISTENCE, UNIT, JDBC, CONCURRENT);
+        mayDependOnlyOn(HOLD, CONTRACT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
+        mayDependOnlyOn(REUSE, CONTRACT, CONFIG, BATCH, HOLD, DOMAIN, PERSISTENCE, CONCURRENT);
     }
 
     @Test
@@ -149,7 +134,7 @@ class ArchitectureTests {
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
         mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, LINE, UNIT, JDBC, CONCURRENT);
-        mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC, CONCURRENT);
     }
 
     @Test

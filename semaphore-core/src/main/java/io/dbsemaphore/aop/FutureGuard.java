@@ -113,7 +113,7 @@ final class FutureGuard extends MethodGuard {
         /** Cancels the stage if that is possible; otherwise it continues. */
         void cancel(boolean mayInterruptIfRunning) {
             try {
-                boolean unused = future().cancel(mayInterruptIfRunning);
+                future().cancel(mayInterruptIfRunning);
             } catch (UnsupportedOperationException notCancellable) {
                 // not cancellable
             }

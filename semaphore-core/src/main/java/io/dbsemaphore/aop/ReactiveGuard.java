@@ -110,7 +110,7 @@ final class ReactiveGuard extends MethodGuard {
             });
             subscriber.onCancel(() -> {
                 state.compareAndSet(null, ENDED);
-                boolean unused = acquire.cancel(true);
+                acquire.cancel(true);
             });
         }
 

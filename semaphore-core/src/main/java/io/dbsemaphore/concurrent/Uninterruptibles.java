@@ -18,7 +18,7 @@ public final class Uninterruptibles {
     }
 
     public static void pause(long nanos) {
-        boolean unused = acquire(new Semaphore(0), nanos);
+        acquire(new Semaphore(0), nanos);
     }
 
     /**

@@ -14,6 +14,13 @@ public sealed interface GrantOutcome {
      */
     record Granted(StoredGrant grant, boolean replayed) implements GrantOutcome {}
 
+    /**
+     * A permit that this JVM holds was handed over, without a transaction.
+     *
+     * @param externalId the external id of the request by which this JVM acquired the permit
+     */
+    record HandedOver(String externalId) implements GrantOutcome {}
+
     /** Too few permits were available; waiting may help. */
     record Refused(List<PermitShortage> shortages) implements GrantOutcome {}
 

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -123,24 +122,24 @@ final class AcquireFactory {
         }
     }
 
-    /** The terms that a permit of this JVM must match to be reused for the request; empty if none can be. */
-    Optional<ReuseTerms> reuseTerms(AcquireRequest request, boolean keptAlive) {
+    /** The terms that a permit of this JVM must match to be reused for the request; null if none can be. */
+    @Nullable ReuseTerms reuseTerms(AcquireRequest request, boolean keptAlive) {
         if (!keptAlive
                 || request.permits().size() != 1
                 || request.isWithoutTtl()
                 || request.externalId().isPresent()
                 || request.owner().isPresent()) {
-            return Optional.empty();
+            return null;
         }
         Map.Entry<String, Integer> permits =
                 request.permits().entrySet().iterator().next();
-        return Optional.of(new ReuseTerms(
+        return new ReuseTerms(
                 permits.getKey(),
                 permits.getValue(),
                 request.isExclusive(),
                 request.isReleaseAtShutdown(),
                 request.ttl().orElse(settings.get(SemaphoreSettings.DEFAULT_TTL)),
-                maxHold(request)));
+                maxHold(request));
     }
 
     /**

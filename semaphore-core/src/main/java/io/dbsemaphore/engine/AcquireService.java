@@ -2,19 +2,24 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.Deadline;
+import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.batch.BackgroundReleaser;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
+import io.dbsemaphore.engine.quota.Quotas;
 import io.dbsemaphore.engine.quota.ReusedGrant;
-import io.dbsemaphore.engine.support.CallerExceptions;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -25,12 +30,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Acquires permits, with or without a thread that waits: submits the acquire, creates missing semaphores of a pattern, and makes the
@@ -41,26 +50,106 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcquireService {
 
+    private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
+
     /**
      * How often an acquire is tried again. Several times in a row, other instances may delete the semaphores that it has created, and other
      * callers of this JVM may take the idle permits that it has returned.
      */
     private static final int MAX_REPEATED = 100;
 
-    private final RunContext run;
-    private final PatternSemaphoreCreator patterns;
-    private final Quotas quotas;
-    private final ReleaseService releases;
+    /** The maximum number of concurrent completions of asynchronous acquires, unless they block. The library's own steps have the same. */
+    private static final int MAX_COMPLETIONS = 64;
+
+    private final Collaborators with;
+    /** Runs the library's steps between an answer and the result. Separate, so that grants are kept alive before completions wait. */
+    private final Executor asynchronousSteps;
+
+    private final LimitedExecutor completions;
     /** Has one permit less for each acquire in progress. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
     /** Refuses further acquires, so that {@link #awaitNone} ends even if callers go on acquiring. */
     private volatile boolean closed;
 
-    AcquireService(RunContext run, PatternSemaphoreCreator patterns, Quotas quotas, ReleaseService releases) {
-        this.run = run;
-        this.patterns = patterns;
-        this.quotas = quotas;
-        this.releases = releases;
+    /**
+     * The collaborators of the service.
+     *
+     * @param decisionTimeout how long a caller waits for a decision beyond its wait time
+     * @param operations the operations to which handles delegate
+     * @param scheduler waits for deadlines; never blocks
+     * @param applicationThreads run code of the application
+     */
+    record Collaborators(
+            Duration decisionTimeout,
+            AcquireFactory factory,
+            GroupCommit commit,
+            BackgroundReleaser background,
+            GrantRegistry held,
+            KeepAlive keepAlive,
+            Quotas quotas,
+            PatternSemaphoreCreator patterns,
+            ReleaseService releases,
+            ListenerNotifier listeners,
+            GrantHandle.Operations operations,
+            ScheduledExecutorService scheduler,
+            Executor applicationThreads) {
+
+        private LimitedExecutor completing(String tasks) {
+            return new LimitedExecutor(applicationThreads, MAX_COMPLETIONS, tasks, this::runLater);
+        }
+
+        private void runLater(Runnable task) {
+            try {
+                var unused = scheduler.schedule(task, LimitedExecutor.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException ended) {
+                log.debug("The run has ended: tasks wait for those that block", ended);
+            }
+        }
+    }
+
+    AcquireService(Collaborators with) {
+        this.with = with;
+        asynchronousSteps = with.completing("listeners of asynchronous acquires");
+        completions = with.completing("dependent actions of asynchronous acquires");
+    }
+
+    /**
+     * Begins a use of an idle permit of this JVM, or acquires permits from the database.
+     *
+     * @param forWork whether this JVM is about to do work under the grant, which is then kept alive by default
+     * @throws RuntimeException as {@link #acquire(Acquire)}
+     */
+    AcquireResult acquire(AcquireRequest requested, boolean forWork) {
+        AcquireRequest request = with.factory().withDefaults(requested);
+        AcquireResult reused = takeIdle(request, forWork);
+        return reused != null ? reused : acquire(with.factory().begin(request, forWork));
+    }
+
+    /**
+     * Acquires like {@link #acquire}, without a waiting thread. The caller may complete or cancel the future at any time: a waiting
+     * acquire then leaves the queue, and a grant that arrives nevertheless is released.
+     *
+     * @return a future that is completed on a thread that code of the application may block
+     * @throws io.dbsemaphore.SemaphoreClosedException after the end
+     */
+    CompletableFuture<AcquireResult> acquireAsync(AcquireRequest requested) {
+        AcquireRequest request = with.factory().withDefaults(requested);
+        AcquireResult reused = takeIdle(request, false);
+        return reused != null
+                ? CompletableFuture.completedFuture(reused)
+                : begin(with.factory().begin(request, false), asynchronousSteps, completions).result;
+    }
+
+    /** Begins a use of an idle permit of this JVM; null if there is none for this request, which then needs a transaction. */
+    private @Nullable AcquireResult takeIdle(AcquireRequest request, boolean forWork) {
+        if (with.quotas().areDisabled() || Thread.currentThread().isInterrupted()) {
+            return null;
+        }
+        with.factory().checkHostTransaction(request);
+        long startedAt = System.nanoTime();
+        boolean keptAlive = request.keepAlive().orElse(forWork);
+        ReusedGrant use = with.quotas().take(with.factory().reuseTerms(request, keptAlive));
+        return use == null ? null : acquired(use, since(startedAt), false);
     }
 
     /**
@@ -72,7 +161,7 @@ final class AcquireService {
      * @throws RuntimeException if the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
-    AcquireResult acquire(Acquire acquire) {
+    private AcquireResult acquire(Acquire acquire) {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(acquire.command().permits().keySet());
         }
@@ -101,7 +190,7 @@ final class AcquireService {
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                     begun.left.complete(true);
-                    run.commit.cancel(begun.acquire);
+                    with.commit().cancel(begun.acquire);
                 }
             }
         } finally {
@@ -109,17 +198,6 @@ final class AcquireService {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    /**
-     * Acquires like {@link #acquire}, without a waiting thread. The caller may complete or cancel the future at any time: a waiting
-     * acquire then leaves the queue, and a grant that arrives nevertheless is released.
-     *
-     * @return a future that is completed on a thread that code of the application may block
-     * @throws io.dbsemaphore.SemaphoreClosedException after the end
-     */
-    CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
-        return begin(acquire, run.asynchronousSteps, run.completions).result;
     }
 
     private InProgress begin(Acquire acquire, Executor steps, Executor delivery) {
@@ -152,8 +230,13 @@ final class AcquireService {
             return null;
         }
         return answer.outcome() instanceof GrantOutcome.Refused refused
-                ? quotas.retryAfter(acquire, refused.shortages(), answer.asOf())
-                : patterns.createMissing(acquire, answer);
+                ? with.quotas().retryAfter(acquire, refused.shortages(), answer.asOf())
+                : with.patterns().createMissing(acquire, answer);
+    }
+
+    /** Delivers the results that wait for actions of the application that block. */
+    void deliverAll() {
+        completions.relieve(Duration.ZERO);
     }
 
     /** One acquire in progress: attempt after attempt of the same call, until an answer is final. */
@@ -183,7 +266,10 @@ final class AcquireService {
         void begin() {
             var unused = CompletableFuture.completedFuture(acquire)
                     .thenCompose(first -> {
-                        quotas.prepare(first);
+                        ReuseTerms terms = with.factory()
+                                .reuseTerms(
+                                        first.call().request(), first.command().isKeptAlive());
+                        with.quotas().prepare(first, terms);
                         return attempt(first);
                     })
                     .exceptionally(failure -> {
@@ -195,9 +281,9 @@ final class AcquireService {
         @SuppressWarnings("FutureReturnValueIgnored") // the nested future is composed
         private CompletableFuture<AcquireResult> attempt(Acquire next) {
             acquire = next;
-            run.commit.submit(next);
+            with.commit().submit(next);
             // no effect once the acquire is answered, for example if that answer completes the result
-            var unused = result.whenComplete((ended, failure) -> run.commit.cancel(next));
+            var unused = result.whenComplete((ended, failure) -> with.commit().cancel(next));
             return next.answer().handleAsync(this::decided, steps).thenCompose(Function.identity());
         }
 
@@ -210,18 +296,22 @@ final class AcquireService {
                     && acquire.command().externalIdGiven()
                     && answer.outcome() instanceof GrantOutcome.Granted granted) {
                 // unless another caller of this JVM has a replayed grant kept alive, this instance no longer keeps it
-                if (!granted.replayed() || !run.keepAlive.keeps(granted.grant().requestId())) {
-                    var unused = run.background.undo(acquire);
+                if (!granted.replayed()
+                        || !with.keepAlive().keeps(granted.grant().requestId())) {
+                    var unused = with.background().undo(acquire);
                 }
                 throw new CancellationException();
             }
-            if (answer.outcome() instanceof GrantOutcome.Granted granted && Quotas.isHandedOver(acquire, granted)) {
-                AcquireResult use = quotas.takeHandedOver(acquire, granted);
-                return use == null ? attempt(acquire.again()) : CompletableFuture.completedFuture(use);
+            if (answer.outcome() instanceof GrantOutcome.HandedOver handedOver) {
+                ReusedGrant use = with.quotas().takeHandedOver(handedOver);
+                return use == null ? attempt(acquire.again()) : CompletableFuture.completedFuture(acquired(use));
             }
-            AcquireResult reused = answer.outcome() instanceof GrantOutcome.Refused ? quotas.takeIdle(acquire) : null;
-            if (reused != null) {
-                return CompletableFuture.completedFuture(reused);
+            // one may have become idle while the database refused the acquire
+            ReusedGrant idle = answer.outcome() instanceof GrantOutcome.Refused
+                    ? with.quotas().take(acquire.reuseTerms())
+                    : null;
+            if (idle != null) {
+                return CompletableFuture.completedFuture(acquired(idle));
             }
             CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
             return retry == null
@@ -229,10 +319,14 @@ final class AcquireService {
                     : inTime(retry).handleAsync(this::tryAgain, steps).thenCompose(Function.identity());
         }
 
+        private AcquireResult acquired(ReusedGrant use) {
+            return AcquireService.this.acquired(use, since(acquire.call().startedAt()), acquire.hasWaited());
+        }
+
         private CompletableFuture<?> inTime(CompletableFuture<?> retry) {
-            Deadline decided = acquire.callDeadline().plus(run.settings.get(SemaphoreSettings.DECISION_TIMEOUT));
-            ScheduledFuture<?> timeout =
-                    run.scheduler.schedule(() -> left.complete(true), decided.remainingNanos(), TimeUnit.NANOSECONDS);
+            Deadline decided = acquire.callDeadline().plus(with.decisionTimeout());
+            ScheduledFuture<?> timeout = with.scheduler()
+                    .schedule(() -> left.complete(true), decided.remainingNanos(), TimeUnit.NANOSECONDS);
             return CompletableFuture.anyOf(retry, left).whenComplete((none, failure) -> timeout.cancel(false));
         }
 
@@ -262,7 +356,7 @@ final class AcquireService {
 
         private void leave(PermitGrant grant) {
             if (acquire.command().externalIdGiven() && grant instanceof GrantHandle handle) {
-                releases.leave(acquire, handle);
+                with.releases().leave(acquire, handle);
                 return;
             }
             grant.close();
@@ -280,26 +374,34 @@ final class AcquireService {
      */
     private AcquireResult resultOf(Acquire acquire, Acquire.Answer answer) {
         GrantOutcome outcome = answer.outcome();
-        Duration waited = Duration.ofNanos(System.nanoTime() - acquire.call().startedAt());
+        Duration waited = since(acquire.call().startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(acquire, granted, answer);
-            boolean refusedAtFirst = acquire.hasWaited();
-            run.listeners.tell(
-                    listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
-            return new AcquireResult.Granted(handle);
+            return acquired(handle, waited, acquire.hasWaited());
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            quotas.refused(refused.shortages());
-            run.listeners.tell(listener -> listener.refused(
-                    new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
+            with.quotas().refused(refused.shortages());
+            with.listeners()
+                    .tell(listener -> listener.refused(
+                            new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(
                     refused.shortages(), acquire.call().waitTime());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
-            throw CallerExceptions.of(patterns.explain(rejected.reason()));
+            throw CallerExceptions.of(with.patterns().explain(rejected.reason()));
         }
         throw new IllegalStateException(
                 "Nothing was decided about " + acquire.command().externalId() + ": " + outcome);
+    }
+
+    private AcquireResult acquired(PermitGrant grant, Duration waited, boolean refusedAtFirst) {
+        with.listeners()
+                .tell(listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, refusedAtFirst)));
+        return new AcquireResult.Granted(grant);
+    }
+
+    private static Duration since(long nanos) {
+        return Duration.ofNanos(System.nanoTime() - nanos);
     }
 
     /** Takes over a grant. If that fails, releases it, since an acquire that throws must hold nothing. */
@@ -308,14 +410,14 @@ final class AcquireService {
             return hold(acquire, granted, answer);
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
-                releases.giveBack(run.held.read(granted.grant(), answer.asOf()));
+                with.releases().giveBack(with.held().read(granted.grant(), answer.asOf()));
             }
             throw failure;
         }
     }
 
     private PermitGrant hold(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
-        HeldGrant state = run.held.register(granted.grant(), answer.asOf());
+        HeldGrant state = with.held().register(granted.grant(), answer.asOf());
         ReuseTerms terms = acquire.reuseTerms();
         if (acquire.call().forWork() || acquire.command().isKeptAlive()) {
             state.setForWork(true);
@@ -324,8 +426,8 @@ final class AcquireService {
                 !acquire.call().request().isReleaseAtShutdown(),
                 terms == null ? acquire.call().stack() : null); // a reused permit has many callers
         if (terms != null) {
-            Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
-            PermitGrant firstUse = new ReusedGrant(chunk, run.operations);
+            Chunk chunk = with.quotas().granted(terms, acquire, state, answer.asOf());
+            PermitGrant firstUse = new ReusedGrant(chunk, with.operations());
             keepAlive(
                     acquire,
                     state,
@@ -334,19 +436,19 @@ final class AcquireService {
                     answer);
             return firstUse;
         }
-        GrantHandle grant = new GrantHandle(state, granted.replayed(), run.operations);
+        GrantHandle grant = new GrantHandle(state, granted.replayed(), with.operations());
         if (acquire.command().isKeptAlive()) {
             keepAlive(
                     acquire,
                     state,
                     () -> grant,
-                    run.acquireFactory.maxHold(acquire.call().request()),
+                    with.factory().maxHold(acquire.call().request()),
                     answer);
         } else {
-            if (!run.keepAlive.keeps(granted.grant().requestId())) {
+            if (!with.keepAlive().keeps(granted.grant().requestId())) {
                 state.unbind(); // as in the database, although an earlier acquire was kept alive
             }
-            run.keepAlive.watch(grant); // no effect if an earlier acquire keeps it alive
+            with.keepAlive().watch(grant); // no effect if an earlier acquire keeps it alive
         }
         return grant;
     }
@@ -357,9 +459,8 @@ final class AcquireService {
             Supplier<? extends @Nullable GrantHandle> user,
             Duration maxHold,
             Acquire.Answer answer) {
-        state.bindTo(run.lease, answer.epoch());
-        run.keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
-        run.keepAlive.confirm(state, acquire.callDeadline().plus(run.settings.get(SemaphoreSettings.DECISION_TIMEOUT)));
+        with.keepAlive().keep(state, user, Deadline.after(answer.asOf(), maxHold), answer.epoch());
+        with.keepAlive().confirm(state, acquire.callDeadline().plus(with.decisionTimeout()));
     }
 
     /**
@@ -396,10 +497,10 @@ final class AcquireService {
         boolean inTime = !acquire.hasWaitTime()
                 || !acquire.callDeadline().isPassed(); // if it is, the database did not answer within the wait time
         // on a thread of the library: the pool may have no connection for longer than the caller waits
-        CompletableFuture<Boolean> undone = run.background.undo(acquire);
+        CompletableFuture<Boolean> undone = with.background().undo(acquire);
         Semaphore ended = new Semaphore(0);
         CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
-        Duration timeout = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
+        Duration timeout = with.decisionTimeout();
         Deadline until = acquire.hasWaitTime()
                 ? Deadline.in(timeout)
                 : acquire.callDeadline().plus(timeout);

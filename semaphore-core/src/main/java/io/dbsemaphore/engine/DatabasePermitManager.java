@@ -29,12 +29,12 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
-        return acquire(request, false);
+        return granting.get().acquires.acquire(request, false);
     }
 
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
-        AcquireResult result = acquire(request, true);
+        AcquireResult result = granting.get().acquires.acquire(request, true);
         if (result instanceof AcquireResult.Granted granted
                 && granted.grant() instanceof GrantHandle handle
                 && !handle.isReplayed()) { // other work may go on under the same grant
@@ -43,21 +43,9 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
         return result;
     }
 
-    private AcquireResult acquire(AcquireRequest requested, boolean forWork) {
-        Run run = granting.get();
-        AcquireRequest request = run.acquireFactory.withDefaults(requested);
-        AcquireResult reused = run.quotas.take(request, forWork);
-        return reused != null ? reused : run.acquires.acquire(run.acquireFactory.begin(request, forWork));
-    }
-
     @Override
-    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest requested) {
-        Run run = granting.get();
-        AcquireRequest request = run.acquireFactory.withDefaults(requested);
-        AcquireResult reused = run.quotas.take(request, false);
-        return reused != null
-                ? CompletableFuture.completedFuture(reused)
-                : run.acquires.acquireAsync(run.acquireFactory.begin(request, false));
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        return granting.get().acquires.acquireAsync(request);
     }
 
     @Override
@@ -71,7 +59,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
         if (handle.isPresent()) {
             return release(handle.get());
         }
-        return run.retry.call(() -> run.persistence.holds().isKnown(externalId))
+        return run.retry.call(() -> run.database.persistence().holds().isKnown(externalId))
                 ? ReleaseOutcome.ALREADY_RELEASED
                 : ReleaseOutcome.NOT_FOUND;
     }
@@ -99,7 +87,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
     private Optional<GrantHandle> findStored(Run run, String externalId) {
         long asOf = System.nanoTime();
         return run.retry
-                .call(() -> run.persistence.holds().find(externalId))
+                .call(() -> run.database.persistence().holds().find(externalId))
                 .map(grant -> handleOf(run.held.read(grant, asOf)));
     }
 
@@ -122,7 +110,8 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
         boolean renewed = !handle.state().isReleased()
                 && run.retry.call(() -> {
                     long asOf = System.nanoTime();
-                    Optional<StoredGrant> grant = run.persistence.holds().renew(handle.stored(), checkedTtl);
+                    Optional<StoredGrant> grant =
+                            run.database.persistence().holds().renew(handle.stored(), checkedTtl);
                     grant.ifPresent(found -> {
                         handle.state().update(found, asOf); // a grant of another JVM is known to this handle only
                         run.held.find(found).ifPresent(own -> own.update(found, asOf));

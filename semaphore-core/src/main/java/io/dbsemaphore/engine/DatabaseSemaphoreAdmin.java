@@ -10,8 +10,6 @@ import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
-import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
@@ -19,8 +17,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -54,7 +50,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
         checkCapacity(name, capacity);
         checkOperator("changedBy", changedBy);
         checkReason(reason);
-        boolean unused = run(database -> {
+        run(database -> {
             database.admin().setCapacity(name, capacity, changedBy, reason);
             return true;
         });
@@ -66,22 +62,12 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
         checkCapacity(pattern, capacity);
         checkOperator("changedBy", changedBy);
         checkReason(reason);
-        return capacitiesOf(pattern).set(pattern, capacity, changedBy, reason);
+        return current.get().patternCapacities.set(pattern, capacity, changedBy, reason);
     }
 
     @Override
     public OtherCapacities otherCapacities(String pattern, int capacity) {
-        return capacitiesOf(pattern).others(pattern, capacity);
-    }
-
-    private PatternCapacities capacitiesOf(String pattern) {
-        Run run = current.get();
-        Set<String> patterns = run.settings.get(SemaphoreSettings.PATTERNS).keySet();
-        if (!patterns.contains(pattern)) {
-            throw new IllegalArgumentException(
-                    "'%s' is not a pattern of this engine. It has %s".formatted(pattern, new TreeSet<>(patterns)));
-        }
-        return new PatternCapacities(run);
+        return current.get().patternCapacities.others(pattern, capacity);
     }
 
     @Override
@@ -200,9 +186,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
         checkReason(reason);
         Run run = current.get();
         ReleaseOutcome outcome = run.releases.forceRelease(
-                externalId,
-                () -> run.persistence.admin().forceRelease(externalId, releasedBy, reason),
-                () -> run.lose(externalId));
+                externalId, () -> run.database.persistence().admin().forceRelease(externalId, releasedBy, reason));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(new SemaphoreListener.Forced(externalId, releasedBy, reason)));
         }
@@ -216,7 +200,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
 
     private <T extends @Nullable Object> T run(Function<SemaphorePersistence, T> transaction) {
         Run run = current.get();
-        return run.retry.call(() -> transaction.apply(run.persistence));
+        return run.retry.call(() -> transaction.apply(run.database.persistence()));
     }
 
     private static void checkCapacity(String name, int capacity) {

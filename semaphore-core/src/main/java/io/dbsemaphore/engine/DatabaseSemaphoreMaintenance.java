@@ -7,11 +7,14 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.domain.ReclaimedRequest;
-import io.dbsemaphore.engine.support.DeadInstanceLog;
+import io.dbsemaphore.engine.batch.DeadInstanceLog;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.persistence.MaintenanceTransactions;
 import io.dbsemaphore.persistence.ReclaimReason;
+import io.dbsemaphore.persistence.unit.Retries;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -67,13 +70,9 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     private static final Task HISTORY_CLEANUP = new Task(
             MaintenanceTask.HISTORY_CLEANUP, "clean-up of the audit", MaintenanceSettings.HISTORY_CLEANUP_INTERVAL);
 
-    private final RunContext run;
+    private final Collaborators with;
     private final MaintenanceTransactions transactions;
     private final int batchSize;
-    private final PermitManager permits;
-    private final SemaphoreAdmin admin;
-    private final DeadOwners deadOwners;
-    private final ProvidedCapacities capacities;
     private final ReentrantLock oneAtATime = new ReentrantLock();
     private volatile boolean closed;
 
@@ -82,38 +81,51 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     record Task(MaintenanceTask kind, String name, Setting<Duration> interval) {}
 
-    /** Creates a maintenance that is not scheduled yet. */
-    DatabaseSemaphoreMaintenance(
-            RunContext run,
+    /**
+     * The collaborators of the maintenance.
+     *
+     * @param permits acquires the semaphore of the maintenance
+     * @param admin creates that semaphore
+     */
+    record Collaborators(
+            SemaphoreSettings settings,
+            MaintenanceTransactions transactions,
+            Retries retry,
+            ListenerNotifier listeners,
+            GroupCommit commit,
             PermitManager permits,
             SemaphoreAdmin admin,
             DeadOwners deadOwners,
-            ProvidedCapacities capacities) {
-        this.run = run;
-        this.transactions = run.persistence.maintenance();
-        this.batchSize = run.settings.get(MaintenanceSettings.BATCH_SIZE);
-        this.permits = permits;
-        this.admin = admin;
-        this.deadOwners = deadOwners;
-        this.capacities = capacities;
+            ProvidedCapacities capacities) {}
+
+    /** Runs a task periodically. */
+    interface Timer {
+        ScheduledFuture<?> every(Duration first, Duration interval, Runnable task);
+    }
+
+    /** Creates a maintenance that is not scheduled yet. */
+    DatabaseSemaphoreMaintenance(Collaborators with) {
+        this.with = with;
+        this.transactions = with.transactions();
+        this.batchSize = with.settings().get(MaintenanceSettings.BATCH_SIZE);
     }
 
     /** Runs the maintenance periodically, if it is enabled. */
-    void schedule() {
-        if (run.settings.get(MaintenanceSettings.ENABLED)) {
-            every(ORPHAN_RELEASE, this::releaseOrphans);
-            every(REQUEST_CLEANUP, this::deleteReleasedRequests);
-            every(HISTORY_CLEANUP, this::deleteCapacityHistory);
+    void schedule(Timer timer) {
+        if (with.settings().get(MaintenanceSettings.ENABLED)) {
+            schedule(ORPHAN_RELEASE, this::releaseOrphans, timer);
+            schedule(REQUEST_CLEANUP, this::deleteReleasedRequests, timer);
+            schedule(HISTORY_CLEANUP, this::deleteCapacityHistory, timer);
         }
     }
 
-    private void every(Task task, IntSupplier work) {
-        long millis = run.settings.get(task.interval()).toMillis();
+    private void schedule(Task task, IntSupplier work, Timer timer) {
+        long millis = with.settings().get(task.interval()).toMillis();
         // soon, since instances may be restarted often; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
         doneAt.put(task, System.nanoTime());
-        ScheduledFuture<?> unused = run.every(
-                Duration.ofMillis(first), Duration.ofMillis(millis), run.listenerThreads, () -> run(task.name(), work));
+        ScheduledFuture<?> unused =
+                timer.every(Duration.ofMillis(first), Duration.ofMillis(millis), () -> run(task.name(), work));
     }
 
     private void run(String name, IntSupplier task) {
@@ -144,7 +156,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     }
 
     private Optional<String> overdue(Task task, long now) {
-        Duration interval = run.settings.get(task.interval());
+        Duration interval = with.settings().get(task.interval());
         Duration allowed = Collections.max(List.of(interval.multipliedBy(INTERVALS), AT_LEAST));
         Duration since = Duration.ofNanos(now - doneAt.getOrDefault(task, now)).truncatedTo(ChronoUnit.SECONDS);
         return since.compareTo(allowed) > 0
@@ -164,23 +176,23 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         return exclusively(ORPHAN_RELEASE, () -> {
             int released = releaseAll(ReclaimReason.expired());
             if (!isStopped()) {
-                released += run.retry
+                released += with.retry()
                         .call(transactions::findDeadInstances)
                         .map(this::releaseAll)
                         .orElse(0);
             }
-            Duration staleAfter = run.settings.get(MaintenanceSettings.STALE_AFTER);
+            Duration staleAfter = with.settings().get(MaintenanceSettings.STALE_AFTER);
             if (!staleAfter.isZero()) {
                 released += releaseAll(ReclaimReason.stale(staleAfter));
             }
-            if (deadOwners.hasChecks() && !isStopped()) {
-                for (ReclaimReason dead : deadOwners.among(run.retry.call(transactions::findOwners))) {
+            if (with.deadOwners().hasChecks() && !isStopped()) {
+                for (ReclaimReason dead : with.deadOwners().among(with.retry().call(transactions::findOwners))) {
                     released += releaseAll(dead);
                 }
             }
             repair();
             all(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER, batchSize));
-            capacities.apply(this::isStopped); // last, since providers may be slow
+            with.capacities().apply(this::isStopped); // last, since providers may be slow
             return released;
         });
     }
@@ -188,7 +200,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     @Override
     public int deleteReleasedRequests() {
         return exclusively(REQUEST_CLEANUP, () -> {
-            Duration retention = run.settings.get(MaintenanceSettings.REQUEST_RETENTION);
+            Duration retention = with.settings().get(MaintenanceSettings.REQUEST_RETENTION);
             int deleted = all(() -> transactions.deleteReleased(retention, batchSize));
             all(() -> transactions.deleteReclaims(retention, batchSize));
             deleteIdleOfPatterns();
@@ -199,7 +211,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     @Override
     public int deleteCapacityHistory() {
-        Duration retention = run.settings.get(MaintenanceSettings.HISTORY_RETENTION);
+        Duration retention = with.settings().get(MaintenanceSettings.HISTORY_RETENTION);
         return exclusively(HISTORY_CLEANUP, () -> all(() -> transactions.deleteHistory(retention, batchSize)));
     }
 
@@ -207,7 +219,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         int permits = inBatches(
                 transactions::findSemaphores, 1, some -> all(() -> transactions.repairHalfReleased(some, batchSize)));
         if (permits > 0) {
-            run.commit.pollNow();
+            with.commit().pollNow();
             log.warn(
                     "Released {} permit(s) of requests that had already been released. No transaction of this library"
                             + " leaves such permits: something else writes to its tables",
@@ -216,11 +228,11 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     }
 
     private void deleteIdleOfPatterns() {
-        Duration idleFor = run.settings.get(MaintenanceSettings.PATTERN_IDLE_AFTER);
+        Duration idleFor = with.settings().get(MaintenanceSettings.PATTERN_IDLE_AFTER);
         int deleted = inBatches(
                 after -> transactions.findIdleOfPatterns(idleFor, after),
                 1,
-                some -> run.retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor)));
+                some -> with.retry().call(() -> transactions.deleteIdleOfPatterns(some, idleFor)));
         if (deleted > 0) {
             log.info("Removed {} semaphore(s) that were created by patterns and are no longer used", deleted);
         }
@@ -234,7 +246,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             pass(reason, released);
         }
         if (!released.isEmpty()) {
-            run.commit.pollNow();
+            with.commit().pollNow();
             log.info("Released {} orphaned request(s): {}", released.size(), reason);
             DeadInstanceLog.warn(released);
         }
@@ -249,9 +261,10 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
      */
     private int pass(ReclaimReason reason, List<ReclaimedRequest> released) {
         return inBatches(after -> transactions.find(reason, after, batchSize), batchSize, batch -> {
-            List<ReclaimedRequest> taken = run.retry.call(() -> transactions.release(batch, reason));
-            taken.forEach(each -> run.listeners.tell(
-                    listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
+            List<ReclaimedRequest> taken = with.retry().call(() -> transactions.release(batch, reason));
+            taken.forEach(each -> with.listeners()
+                    .tell(listener ->
+                            listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
             released.addAll(taken);
             return batch.size() - taken.size();
         });
@@ -275,7 +288,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     }
 
     private List<Long> next(LongFunction<List<Long>> candidatesAfter, long key) {
-        return isStopped() ? List.of() : run.retry.call(() -> candidatesAfter.apply(key));
+        return isStopped() ? List.of() : with.retry().call(() -> candidatesAfter.apply(key));
     }
 
     private boolean isStopped() {
@@ -287,7 +300,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         int deleted = 0;
         int last = batchSize;
         while (last >= batchSize && !isStopped()) {
-            last = run.retry.call(batch::getAsInt);
+            last = with.retry().call(batch::getAsInt);
             deleted += last;
         }
         return deleted;
@@ -299,11 +312,11 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         }
         AcquireRequest request =
                 AcquireRequest.of(SEMAPHORE).withMaxHold(MAX_HOLD).withWaitTime(Duration.ZERO);
-        if (admin.find(SEMAPHORE).isEmpty()) {
-            admin.create(SEMAPHORE, 1);
+        if (with.admin().find(SEMAPHORE).isEmpty()) {
+            with.admin().create(SEMAPHORE, 1);
         }
         int done = 0;
-        if (permits.acquireForWork(request) instanceof AcquireResult.Granted granted) {
+        if (with.permits().acquireForWork(request) instanceof AcquireResult.Granted granted) {
             try (PermitGrant grant = granted.grant()) {
                 done = work.getAsInt();
             }
@@ -312,7 +325,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         }
         doneAt.replace(task, System.nanoTime());
         SemaphoreListener.Maintained event = new SemaphoreListener.Maintained(task.kind(), done);
-        run.listeners.tell(listener -> listener.maintained(event));
+        with.listeners().tell(listener -> listener.maintained(event));
         return done;
     }
 }

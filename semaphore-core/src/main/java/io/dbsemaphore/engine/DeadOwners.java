@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.persistence.MaintenanceTransactions.Owners;
 import io.dbsemaphore.persistence.ReclaimReason;
 import io.dbsemaphore.spi.Liveness;

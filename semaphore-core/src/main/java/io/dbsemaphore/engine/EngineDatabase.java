@@ -1,10 +1,9 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.InstanceLease;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
@@ -12,6 +11,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.Drill;
+import io.dbsemaphore.persistence.HeldCheck;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
@@ -209,6 +209,11 @@ record EngineDatabase(
             }
             log.warn("The start could not test whether semaphores are enforced on this database", failure);
         }
+    }
+
+    /** The threads that may wait for the database. */
+    DatabaseThreads threads() {
+        return sessions.threads();
     }
 
     /** Returns all connections to the host's pool; those in use within some seconds. */

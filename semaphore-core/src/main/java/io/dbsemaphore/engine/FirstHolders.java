@@ -1,11 +1,13 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.persistence.AdminTransactions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,14 +28,17 @@ final class FirstHolders {
     /** Short, since the wait time of the caller is over. */
     private static final long MAX_WAIT = Duration.ofMillis(100).toNanos();
 
-    private final RunContext run;
+    private final AdminTransactions transactions;
+    private final Executor database;
     private final Map<String, Reading> readings = new ConcurrentHashMap<>();
     private final Semaphore turn = new Semaphore(1);
 
     private record Reading(List<String> holders, long at) {}
 
-    FirstHolders(RunContext run) {
-        this.run = run;
+    /** @param database reads from the database */
+    FirstHolders(AdminTransactions transactions, Executor database) {
+        this.transactions = transactions;
+        this.database = database;
     }
 
     /** The longest holders of permits of the semaphore; empty if they are not known. */
@@ -41,7 +46,7 @@ final class FirstHolders {
         if (find(name) == null && turn.tryAcquire()) {
             Semaphore ended = new Semaphore(0);
             CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
-                    .thenAcceptAsync(this::read, run.databaseThreads())
+                    .thenAcceptAsync(this::read, database)
                     .whenComplete((done, failure) -> {
                         turn.release();
                         ended.release();
@@ -49,7 +54,7 @@ final class FirstHolders {
                             log.debug("The holders of '{}' are not known to the message of a refusal", name, failure);
                         }
                     });
-            boolean unusedToo = Uninterruptibles.acquire(ended, MAX_WAIT);
+            Uninterruptibles.acquire(ended, MAX_WAIT);
         }
         Reading known = find(name);
         return known == null ? List.of() : known.holders();
@@ -65,6 +70,6 @@ final class FirstHolders {
         if (readings.size() >= MAX_NAMES) {
             readings.clear();
         }
-        readings.put(name, new Reading(run.persistence.admin().firstHolders(name, MAX_HOLDERS), now));
+        readings.put(name, new Reading(transactions.firstHolders(name, MAX_HOLDERS), now));
     }
 }

@@ -1,18 +1,25 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.admin.SemaphoreAdmin.OtherCapacities;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.PatternCapacity;
+import io.dbsemaphore.engine.batch.GroupCommit;
+import io.dbsemaphore.persistence.AdminTransactions;
+import io.dbsemaphore.persistence.unit.Retries;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.ToIntFunction;
 
 /**
  * The capacities of semaphores that patterns have created and nobody has set by hand. Such a semaphore belongs to the longest pattern that
  * matches its name now, even if another one has created it.
  */
-record PatternCapacities(RunContext run) {
+record PatternCapacities(
+        SemaphoreSettings settings, AdminTransactions transactions, Retries retry, GroupCommit commit) {
 
     private static final int READ_AT_ONCE = 10_000;
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
@@ -23,8 +30,11 @@ record PatternCapacities(RunContext run) {
     /**
      * Sets the capacity of all semaphores of a pattern, except those that a provider of the application has set. Returns the number of
      * changes.
+     *
+     * @throws IllegalArgumentException if it is not a pattern of this engine
      */
     int set(String pattern, int capacity, String changedBy, String reason) {
+        require(pattern);
         int changed = set(pattern, capacity, LOCKED_AT_ONCE, changedBy, reason);
         // rows that others had locked, each in its own transaction, which waits
         return changed + set(pattern, capacity, 1, changedBy, reason);
@@ -49,14 +59,19 @@ record PatternCapacities(RunContext run) {
     private int set(List<Long> ids, int capacity, int atOnce, String changedBy, String reason) {
         int changed = 0;
         for (List<Long> batch : Sql.chunks(ids, atOnce)) {
-            changed += run.retry.call(() -> run.persistence.admin().setCapacities(batch, capacity, changedBy, reason));
-            run.commit.pollNow();
+            changed += retry.call(() -> transactions.setCapacities(batch, capacity, changedBy, reason));
+            commit.pollNow();
         }
         return changed;
     }
 
-    /** The semaphores of a pattern whose capacity differs, and was not set by a provider of the application. */
+    /**
+     * The semaphores of a pattern whose capacity differs, and was not set by a provider of the application.
+     *
+     * @throws IllegalArgumentException if it is not a pattern of this engine
+     */
     OtherCapacities others(String pattern, int capacity) {
+        require(pattern);
         SortedMap<String, Integer> examples = new TreeMap<>();
         int count = others(pattern, capacity, page -> {
             page.stream().limit(EXAMPLES - examples.size()).forEach(each -> examples.put(each.name(), each.capacity()));
@@ -65,17 +80,28 @@ record PatternCapacities(RunContext run) {
         return new OtherCapacities(count, examples);
     }
 
+    private void require(String pattern) {
+        Set<String> patterns = settings.get(SemaphoreSettings.PATTERNS).keySet();
+        if (!patterns.contains(pattern)) {
+            throw new IllegalArgumentException(
+                    "'%s' is not a pattern of this engine. It has %s".formatted(pattern, new TreeSet<>(patterns)));
+        }
+    }
+
+    /** The first semaphores of patterns after this id, in ascending order. */
+    List<PatternCapacity> page(long afterId, int limit) {
+        return retry.call(() -> transactions.findOfPatterns(afterId, limit));
+    }
+
     private int others(String pattern, int capacity, ToIntFunction<List<PatternCapacity>> work) {
         int sum = 0;
         long after = 0;
         List<PatternCapacity> page;
         do {
             long afterId = after;
-            page = run.retry.call(
-                    () -> run.persistence.admin().findOfPatterns(pattern, capacity, afterId, READ_AT_ONCE));
+            page = retry.call(() -> transactions.findOfPatterns(pattern, capacity, afterId, READ_AT_ONCE));
             sum += work.applyAsInt(page.stream()
-                    .filter(each -> run.settings
-                            .patternOf(each.name())
+                    .filter(each -> settings.patternOf(each.name())
                             .filter(longest -> longest.getKey().equals(pattern))
                             .isPresent())
                     .toList());

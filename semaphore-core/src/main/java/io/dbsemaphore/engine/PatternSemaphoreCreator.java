@@ -5,12 +5,13 @@ import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.CapacityUnknownException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
+import io.dbsemaphore.persistence.unit.Retries;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,8 +45,11 @@ final class PatternSemaphoreCreator {
 
     private static final int WARN_AT_PERCENT = 80;
 
-    private final RunContext run;
+    private final SemaphoreSettings settings;
+    private final AdminTransactions transactions;
+    private final Retries retry;
     private final ProvidedCapacities capacities;
+    private final Executor database;
 
     private final BlockingQueue<Missing> queue = new LinkedBlockingQueue<>();
     private CompletableFuture<?> creation = CompletableFuture.completedFuture(true);
@@ -71,9 +76,18 @@ final class PatternSemaphoreCreator {
         }
     }
 
-    PatternSemaphoreCreator(RunContext run, ProvidedCapacities capacities) {
-        this.run = run;
+    /** @param database runs the transactions */
+    PatternSemaphoreCreator(
+            SemaphoreSettings settings,
+            AdminTransactions transactions,
+            Retries retry,
+            ProvidedCapacities capacities,
+            Executor database) {
+        this.settings = settings;
+        this.transactions = transactions;
+        this.retry = retry;
         this.capacities = capacities;
+        this.database = database;
     }
 
     /**
@@ -88,8 +102,7 @@ final class PatternSemaphoreCreator {
         }
         List<Missing> missing = new ArrayList<>();
         unknown.names()
-                .forEach(name -> run.settings
-                        .patternOf(name)
+                .forEach(name -> settings.patternOf(name)
                         .ifPresent(pattern -> missing.add(new Missing(
                                 new PatternSemaphore(name, pattern.getValue(), pattern.getKey(), false),
                                 new CompletableFuture<>()))));
@@ -97,7 +110,7 @@ final class PatternSemaphoreCreator {
             return null;
         }
         if (capacities.exist()) {
-            Duration decisionTimeout = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
+            Duration decisionTimeout = settings.get(SemaphoreSettings.DECISION_TIMEOUT);
             // just before the caller is told that the database has not decided
             Deadline until = acquire.callDeadline().plus(decisionTimeout.minusMillis(1));
             missing.forEach(each -> ask(each, until));
@@ -123,9 +136,9 @@ final class PatternSemaphoreCreator {
             return known.names();
         }
         List<String> names =
-                new ArrayList<>(run.settings.get(SemaphoreSettings.PATTERNS).keySet());
+                new ArrayList<>(settings.get(SemaphoreSettings.PATTERNS).keySet());
         try {
-            names.addAll(run.retry.call(() -> run.persistence.admin().names(MAX_NAMES)));
+            names.addAll(retry.call(() -> transactions.names(MAX_NAMES)));
         } catch (RuntimeException failure) {
             log.debug("The names that exist could not be read", failure);
         }
@@ -152,7 +165,7 @@ final class PatternSemaphoreCreator {
 
     private synchronized void enqueue(List<Missing> missing) {
         queue.addAll(missing);
-        creation = creation.handleAsync((done, failure) -> createQueued(), run.databaseThreads());
+        creation = creation.handleAsync((done, failure) -> createQueued(), database);
     }
 
     private boolean createQueued() {
@@ -171,14 +184,13 @@ final class PatternSemaphoreCreator {
     private void create(List<Missing> missing) {
         Map<String, PatternSemaphore> byName = new LinkedHashMap<>(); // in arrival order
         missing.forEach(each -> byName.putIfAbsent(each.name(), each.semaphore()));
-        int limit = run.settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
+        int limit = settings.get(SemaphoreSettings.MAX_PATTERN_SEMAPHORES);
         Counted last = fresh();
         long known = last != null && limit - last.semaphores() > COUNT_BELOW ? last.semaphores() : -1;
         // if another JVM creates one of them at the same time, the key is a duplicate, and the next attempt finds the
         // row
-        AdminTransactions.Creation creation = run.retry.call(() -> run.persistence
-                .admin()
-                .createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE, known));
+        AdminTransactions.Creation creation = retry.call(() ->
+                transactions.createOfPatterns(byName.values(), limit, DatabaseSemaphoreMaintenance.SEMAPHORE, known));
         counted(creation.ofPatterns(), known < 0 || last == null ? System.nanoTime() : last.readAt(), limit);
         creation.created()
                 .forEach(created -> log.info(
@@ -201,9 +213,9 @@ final class PatternSemaphoreCreator {
     long count() {
         Counted known = fresh();
         if (known == null) {
-            long semaphores = run.settings.get(SemaphoreSettings.PATTERNS).isEmpty()
+            long semaphores = settings.get(SemaphoreSettings.PATTERNS).isEmpty()
                     ? 0
-                    : run.retry.call(() -> run.persistence.admin().countOfPatterns());
+                    : retry.call(() -> transactions.countOfPatterns());
             known = new Counted(semaphores, System.nanoTime());
             counted = known;
         }

@@ -1,11 +1,11 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.PatternCapacity;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.spi.CapacityProvider;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +19,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -44,8 +45,10 @@ final class ProvidedCapacities {
 
     private static final int READ_AT_ONCE = 1_000;
 
-    private final RunContext run;
     private final Supplier<@Nullable List<CapacityProvider>> providers;
+    private final SemaphoreSettings settings;
+    private final PatternCapacities existing;
+    private final ScheduledExecutorService scheduler;
     private final Executor threads;
     private final Map<String, CompletableFuture<Answer>> underWay = new ConcurrentHashMap<>();
     /** The id of the semaphore that was asked about last; 0 if the next pass begins with the first one. */
@@ -66,10 +69,22 @@ final class ProvidedCapacities {
         }
     }
 
-    ProvidedCapacities(RunContext run, Supplier<@Nullable List<CapacityProvider>> providers) {
-        this.run = run;
+    /**
+     * Creates an instance that has not asked yet.
+     *
+     * @param applicationThreads calls the providers, which may block
+     */
+    ProvidedCapacities(
+            Supplier<@Nullable List<CapacityProvider>> providers,
+            SemaphoreSettings settings,
+            PatternCapacities existing,
+            ScheduledExecutorService scheduler,
+            Executor applicationThreads) {
         this.providers = providers;
-        threads = new LimitedExecutor(run.applicationThreads, MAX_CALLS);
+        this.settings = settings;
+        this.existing = existing;
+        this.scheduler = scheduler;
+        this.threads = new LimitedExecutor(applicationThreads, MAX_CALLS);
     }
 
     /** Whether the application has providers, or may have some. */
@@ -103,11 +118,11 @@ final class ProvidedCapacities {
                     });
         }
         if (closed) { // meanwhile
-            boolean unused = shared.complete(Answer.failed(new SemaphoreClosedException()));
+            shared.complete(Answer.failed(new SemaphoreClosedException()));
         }
         CompletableFuture<Answer> inTime = shared.copy();
         long nanos = until.remainingNanos();
-        ScheduledFuture<?> timeout = run.scheduler.schedule(
+        ScheduledFuture<?> timeout = scheduler.schedule(
                 () -> inTime.complete(Answer.failed(new TimeoutException(
                         "It has not answered within %d ms; at most %d calls of it are under way at a time"
                                 .formatted(TimeUnit.NANOSECONDS.toMillis(nanos), MAX_CALLS)))),
@@ -147,14 +162,13 @@ final class ProvidedCapacities {
      */
     void apply(BooleanSupplier isStopped) {
         Deadline until = Deadline.in(
-                run.settings.get(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL).dividedBy(2));
+                settings.get(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL).dividedBy(2));
         Map<String, Throwable> failures = new LinkedHashMap<>();
         int changed = 0;
         boolean ended = !exist();
         while (!ended) {
             long after = lastAsked;
-            List<PatternCapacity> page =
-                    run.retry.call(() -> run.persistence.admin().findOfPatterns(after, READ_AT_ONCE));
+            List<PatternCapacity> page = existing.page(after, READ_AT_ONCE);
             Map<Wanted, List<Long>> changes = new LinkedHashMap<>();
             Iterator<PatternCapacity> rest = page.iterator();
             while (rest.hasNext() && !ended) {
@@ -193,11 +207,11 @@ final class ProvidedCapacities {
 
     /** The capacity to set; empty if the semaphore keeps its own. */
     private Optional<Wanted> wanted(PatternCapacity semaphore, Map<String, Throwable> failures) {
-        Optional<Integer> ofPattern = run.settings.patternOf(semaphore.name()).map(Map.Entry::getValue);
+        Optional<Integer> ofPattern = settings.patternOf(semaphore.name()).map(Map.Entry::getValue);
         if (ofPattern.isEmpty()) { // of another application
             return Optional.empty();
         }
-        Duration patience = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
+        Duration patience = settings.get(SemaphoreSettings.DECISION_TIMEOUT);
         Answer answer = ask(semaphore.name(), Deadline.in(patience)).join();
         Throwable failure = answer.failure();
         if (failure != null) {
@@ -212,7 +226,7 @@ final class ProvidedCapacities {
     }
 
     private int set(List<Long> semaphores, Wanted wanted) {
-        String reason = "asked by the maintenance of " + run.settings.get(SemaphoreSettings.OWNER);
-        return new PatternCapacities(run).set(semaphores, wanted.capacity(), wanted.by(), reason);
+        String reason = "asked by the maintenance of " + settings.get(SemaphoreSettings.OWNER);
+        return existing.set(semaphores, wanted.capacity(), wanted.by(), reason);
     }
 }

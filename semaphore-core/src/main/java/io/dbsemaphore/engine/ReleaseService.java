@@ -1,21 +1,29 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.batch.BackgroundReleaser;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.batch.Release;
 import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.support.CallerExceptions;
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.quota.Quotas;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.Retries;
 import io.dbsemaphore.spi.SemaphoreListener;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -29,14 +37,27 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A failed
  * release is retried in the background, since its caller has ended the work.
+ *
+ * @param listenerThreads call listeners of releases that nobody waits for
+ * @param operations the operations to which handles delegate
  */
-record ReleaseService(RunContext run) {
+record ReleaseService(
+        EngineDatabase database,
+        Retries retry,
+        GroupCommit commit,
+        BackgroundReleaser background,
+        GrantRegistry held,
+        KeepAlive keepAlive,
+        ListenerNotifier listeners,
+        Executor listenerThreads,
+        GrantHandle.Operations operations)
+        implements Quotas.Returns {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
     /** The event for listeners when the grant of this handle is released. */
     Consumer<SemaphoreListener> eventOf(GrantHandle handle) {
-        return run.held.holds(handle.state())
+        return held.holds(handle.state())
                 ? listener -> listener.released(new SemaphoreListener.Released(
                         handle.externalId(), handle.permits(), Optional.of(handle.heldFor())))
                 : ofAnother(handle.externalId());
@@ -53,24 +74,25 @@ record ReleaseService(RunContext run) {
      * @return {@link ReleaseOutcome#DEFERRED} if the release failed and is repeated in the background
      * @throws RuntimeException if the release failed, and the background is closed
      */
-    ReleaseOutcome release(GrantHandle handle) {
+    @Override
+    public ReleaseOutcome release(GrantHandle handle) {
         HeldGrant state = handle.state();
         if (state.isReleased()) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         StoredGrant grant = state.grant();
         boolean maybeLost = !state.isHeld();
-        run.held.releaseBegins();
+        held.releaseBegins();
         try {
             Consumer<SemaphoreListener> event = eventOf(handle);
-            boolean ofThisJvm = run.held.holds(state);
+            boolean ofThisJvm = held.holds(state);
             boolean untold = state.claimEnd();
             GrantHandle user = end(state); // first, so that nothing renews a grant that is being released
             GrantHandle lost = untold && ofThisJvm ? (user == null ? handle : user) : null;
-            if (run.database.heldCheck().defer(grant.externalId(), () -> releaseDeferred(state, event, ofThisJvm))) {
+            if (database.heldCheck().defer(grant.externalId(), () -> releaseDeferred(state, event, ofThisJvm))) {
                 return ReleaseOutcome.DEFERRED;
             }
-            Release release = run.commit.release(grant, () -> maybeLost || state.isReclaimable());
+            Release release = commit.release(grant, () -> maybeLost || state.isReclaimable());
             ReleaseOutcome outcome;
             try {
                 outcome = await(release.answer());
@@ -96,14 +118,14 @@ record ReleaseService(RunContext run) {
             tell(outcome, event, lost);
             return outcome;
         } finally {
-            run.held.releaseEnds();
+            held.releaseEnds();
         }
     }
 
     /** Reports a grant that was gone at its release, unless the database says that another process had released it in time. */
     private void reportGone(GrantHandle lost) {
         try {
-            run.keepAlive.reportGone(lost);
+            keepAlive.reportGone(lost);
         } catch (RuntimeException failure) {
             log.warn(
                     "{} was no longer held when it was released, for an unknown reason. Others may have held its permits"
@@ -121,11 +143,11 @@ record ReleaseService(RunContext run) {
     void leave(Acquire acquire, GrantHandle handle) {
         HeldGrant state = handle.state();
         if (state.leftByLast()) {
-            boolean unused = state.claimEnd();
-            GrantHandle unusedToo = end(state);
-            var unusedOutcome = run.background.undoKeptAlive(acquire);
-        } else if (acquire.command().isKeptAlive() && !run.keepAlive.leave(handle)) {
-            var unused = run.background.undo(acquire); // in the database it is kept alive by this instance
+            state.claimEnd();
+            end(state);
+            var unusedOutcome = background.undoKeptAlive(acquire);
+        } else if (acquire.command().isKeptAlive() && !keepAlive.leave(handle)) {
+            var unused = background.undo(acquire); // in the database it is kept alive by this instance
         }
     }
 
@@ -141,22 +163,33 @@ record ReleaseService(RunContext run) {
      * @return a future of the release; it fails if the release has failed, which is then retried in the background
      */
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
-        boolean unused = state.claimEnd();
-        GrantHandle unusedToo = end(state);
+        state.claimEnd();
+        end(state);
         return submit(state, event, true);
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> giveBackUnused(HeldGrant state) {
+        return giveBack(state, listener -> {});
+    }
+
+    @Override
+    public void kept(ReusedGrant use, Duration heldFor) {
+        listeners.tell(listener -> listener.released(
+                new SemaphoreListener.Released(use.externalId(), use.permits(), Optional.of(heldFor))));
     }
 
     /** Ends a grant for all its handles. Returns the handle of its user, if it was kept alive or watched. */
     private @Nullable GrantHandle end(HeldGrant state) {
-        run.held.end(state);
-        return run.keepAlive.stop(state.grant().requestId());
+        held.end(state);
+        return keepAlive.stop(state.grant().requestId());
     }
 
     /** Submits a deferred release, without waiting for it. Runs on the thread that has ended the transaction. */
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event, boolean ofThisJvm) {
-        run.held.releaseBegins();
+        held.releaseBegins();
         CompletableFuture<?> unused =
-                submit(state, event, ofThisJvm).whenComplete((outcome, failure) -> run.held.releaseEnds());
+                submit(state, event, ofThisJvm).whenComplete((outcome, failure) -> held.releaseEnds());
     }
 
     private CompletableFuture<ReleaseOutcome> submit(
@@ -164,13 +197,13 @@ record ReleaseService(RunContext run) {
         if (state.isReleased()) { // or it belongs to another process, of which this one is a copy
             return CompletableFuture.completedFuture(ReleaseOutcome.ALREADY_RELEASED);
         }
-        Release release = run.commit.release(state.grant(), state::isReclaimable);
+        Release release = commit.release(state.grant(), state::isReclaimable);
         return release.answer().whenComplete((outcome, failure) -> {
             if (failure == null) {
                 released(state);
-                run.listenerThreads.execute(() -> tell(outcome, event, null));
+                listenerThreads.execute(() -> tell(outcome, event, null));
             } else {
-                boolean unused = releaseInBackground(release, state, event, ofThisJvm, null);
+                releaseInBackground(release, state, event, ofThisJvm, null);
             }
         });
     }
@@ -178,7 +211,7 @@ record ReleaseService(RunContext run) {
     /** Ends the grant again, for an acquire that repeated its external id during the release. */
     private void released(HeldGrant state) {
         state.released();
-        run.held.end(state);
+        held.end(state);
     }
 
     /**
@@ -194,45 +227,44 @@ record ReleaseService(RunContext run) {
         Deadline until = ofThisJvm ? state.deadline() : Deadline.NEVER;
         AtomicReference<Release> last = new AtomicReference<>(failed);
         Supplier<CompletableFuture<?>> attempt = () -> {
-            Release next = run.commit.releaseAgain(Objects.requireNonNull(last.get()));
+            Release next = commit.releaseAgain(Objects.requireNonNull(last.get()));
             last.set(next);
             return next.answer().thenAccept(outcome -> {
                 released(state);
-                run.listenerThreads.execute(() -> tell(outcome, event, lost));
+                listenerThreads.execute(() -> tell(outcome, event, lost));
             });
         };
-        return run.background.release(failed.grant().externalId(), attempt, until);
+        return background.release(failed.grant().externalId(), attempt, until);
     }
 
     /**
      * Releases a grant of any JVM without its holder.
      *
      * @param transaction waits for rows that another transaction has locked
-     * @param whenReleased runs when the grant is released, also if that was deferred; not if there is no grant
      * @throws org.springframework.dao.CannotAcquireLockException if a row was locked for too long
      */
-    ReleaseOutcome forceRelease(String externalId, Supplier<ReleaseOutcome> transaction, Runnable whenReleased) {
+    ReleaseOutcome forceRelease(String externalId, Supplier<ReleaseOutcome> transaction) {
         Supplier<ReleaseOutcome> release = () -> {
             ReleaseOutcome outcome = outcomeOf(externalId, transaction);
             if (outcome != ReleaseOutcome.NOT_FOUND) {
-                whenReleased.run();
+                held.find(externalId).ifPresent(state -> keepAlive.lose(new GrantHandle(state, true, operations)));
             }
-            run.commit.pollNow();
+            commit.pollNow();
             tell(outcome, ofAnother(externalId), null);
             return outcome;
         };
         Runnable later = () -> {
-            boolean unused = run.background.release(
-                    externalId, () -> CompletableFuture.supplyAsync(release, run.listenerThreads), Deadline.NEVER);
+            background.release(
+                    externalId, () -> CompletableFuture.supplyAsync(release, listenerThreads), Deadline.NEVER);
         };
-        return run.database.heldCheck().defer(externalId, later) ? ReleaseOutcome.DEFERRED : release.get();
+        return database.heldCheck().defer(externalId, later) ? ReleaseOutcome.DEFERRED : release.get();
     }
 
     /** The outcome of a forced release. A grant that is already released was released by an earlier attempt with a lost commit, if any. */
     private ReleaseOutcome outcomeOf(String externalId, Supplier<ReleaseOutcome> transaction) {
         AtomicBoolean unanswered = new AtomicBoolean();
         try {
-            ReleaseOutcome found = run.retry.call(() -> {
+            ReleaseOutcome found = retry.call(() -> {
                 try {
                     return transaction.get();
                 } catch (CommitOutcomeUnknownException failure) {
@@ -245,7 +277,7 @@ record ReleaseService(RunContext run) {
             throw SqlErrors.isLockWait(failure)
                     ? new CannotAcquireLockException(
                             "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
-                                            .formatted(externalId, run.database.lockWait())
+                                            .formatted(externalId, database.lockWait())
                                     + " (semaphore.jdbc.lock-wait-timeout). Its permits are held as before; try again when that transaction"
                                     + " has ended",
                             failure)
@@ -264,7 +296,7 @@ record ReleaseService(RunContext run) {
 
     private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event, @Nullable GrantHandle lost) {
         if (outcome == ReleaseOutcome.RELEASED) {
-            run.listeners.tell(event);
+            listeners.tell(event);
         } else if (lost != null) {
             reportGone(lost);
         }

@@ -1,15 +1,30 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Deadline;
+import io.dbsemaphore.concurrent.LimitedExecutor;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.engine.batch.BackgroundReleaser;
+import io.dbsemaphore.engine.batch.BatchLimits;
+import io.dbsemaphore.engine.batch.BatchObserver;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.quota.Quotas;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.persistence.unit.Retries;
+import io.dbsemaphore.spi.CapacityProvider;
+import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
@@ -19,9 +34,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,26 +51,60 @@ import org.slf4j.LoggerFactory;
  * The objects that live from a start of the engine to its stop: its threads, queues and heartbeat. {@link #end} is the orderly
  * shutdown. An ended run is not restarted: the next start creates another one, which registers as another instance.
  */
-final class Run extends RunContext {
+final class Run {
 
     private static final Logger log = LoggerFactory.getLogger(Run.class);
 
     /** How many of the grants that a shutdown takes from their work the log names. */
     private static final int NAMED = 5;
 
+    /** The maximum number of concurrent tasks of the maintenance, reports of losses, and listeners of releases in the background. */
+    private static final int MAX_LISTENERS = 4;
+
+    private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
+
     private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
 
     /** How long the shutdown waits for each task of the database. */
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
-    final AcquireService acquires;
+    private final ScheduledThreadPoolExecutor scheduler;
+    /** Threads for code of the application, and for work that may wait for it. */
+    final ThreadPoolExecutor applicationThreads;
+
+    /** Threads of that pool that completions cannot use up. */
+    private final Executor listenerThreads;
+
+    private final SemaphoreSettings settings;
+    private final ListenerNotifier listeners;
+    private final GrantHandle.Operations operations;
+    final EngineDatabase database;
+    final GrantRegistry held;
+    final Retries retry;
+    private final BackgroundReleaser background;
+    final KeepAlive keepAlive;
+    final GroupCommit commit;
+    final AcquireFactory acquireFactory;
     final ReleaseService releases;
     final Quotas quotas;
+    final PatternCapacities patternCapacities;
+    private final ProvidedCapacities capacities;
     final PatternSemaphoreCreator patterns;
+    final AcquireService acquires;
     final FirstHolders firstHolders;
     final DatabaseSemaphoreMaintenance maintenance;
-    private final ProvidedCapacities capacities;
     private boolean maintained;
+
+    record Configuration(
+            SemaphoreSettings settings,
+            ListenerNotifier listeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
+
+        Configuration {
+            settings = settings.requireConsistent();
+        }
+    }
 
     /**
      * Creates a run.
@@ -66,19 +121,129 @@ final class Run extends RunContext {
             PermitManager permits,
             SemaphoreAdmin admin,
             GrantHandle.Operations operations) {
-        super(configuration, database, held, operations);
-        releases = new ReleaseService(this);
-        quotas = new Quotas(this, releases);
-        capacities = new ProvidedCapacities(this, configuration.capacityProviders());
-        patterns = new PatternSemaphoreCreator(this, capacities);
-        acquires = new AcquireService(this, patterns, quotas, releases);
-        firstHolders = new FirstHolders(this);
-        maintenance = new DatabaseSemaphoreMaintenance(
-                this,
+        DaemonThreads threads = new DaemonThreads();
+        scheduler = threads.scheduler("semaphore-scheduler");
+        applicationThreads = threads.cachedPool("semaphore-application", END_THREADS_AFTER);
+        listenerThreads = new LimitedExecutor(applicationThreads, MAX_LISTENERS);
+        settings = configuration.settings();
+        listeners = configuration.listeners();
+        this.operations = operations;
+        this.database = database;
+        this.held = held;
+        SemaphorePersistence persistence = database.persistence();
+        Executor databaseThreads = database.threads();
+        retry = new Retries(
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                database.lockWait(),
+                failure -> listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
+        background = new BackgroundReleaser(persistence.undoing(), scheduler, databaseThreads);
+        InstanceLease lease = new InstanceLease(
+                persistence.holds(),
+                settings.get(SemaphoreSettings.OWNER),
+                settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
+        keepAlive = new KeepAlive(
+                new KeepAlive.Collaborators(
+                        database.sessions(),
+                        persistence.holds(),
+                        lease,
+                        held,
+                        lost -> listeners.tell(listener -> listener.lost(new SemaphoreListener.Lost(lost))),
+                        listenerThreads,
+                        settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
+                        settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD)),
+                threads);
+        acquireFactory = new AcquireFactory(settings, lease);
+        commit = new GroupCommit(
+                new GroupCommit.Collaborators(
+                        persistence.batches(),
+                        persistence.availabilityTransactions(),
+                        keepAlive::prepare,
+                        background,
+                        new Observer(),
+                        new OwnLines(
+                                lease::id,
+                                settings.get(SemaphoreSettings.OWNER),
+                                settings.get(SemaphoreSettings.FAIR)::of),
+                        threads,
+                        scheduler,
+                        database.threads(),
+                        // separate: every failed transaction may be an event, and reports of losses must not wait for
+                        // these
+                        new LimitedExecutor(applicationThreads, 1),
+                        database.channel()),
+                limits(),
+                database.certifiesWrites());
+        releases = new ReleaseService(
+                database, retry, commit, background, held, keepAlive, listeners, listenerThreads, operations);
+        quotas = new Quotas(new Quotas.Collaborators(
+                settings,
+                persistence.availabilityTransactions(),
+                commit,
+                keepAlive,
+                lease,
+                releases,
+                operations,
+                scheduler,
+                databaseThreads));
+        patternCapacities = new PatternCapacities(settings, persistence.admin(), retry, commit);
+        capacities = new ProvidedCapacities(
+                configuration.capacityProviders(), settings, patternCapacities, scheduler, applicationThreads);
+        patterns = new PatternSemaphoreCreator(settings, persistence.admin(), retry, capacities, databaseThreads);
+        acquires = new AcquireService(new AcquireService.Collaborators(
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
+                acquireFactory,
+                commit,
+                background,
+                held,
+                keepAlive,
+                quotas,
+                patterns,
+                releases,
+                listeners,
+                operations,
+                scheduler,
+                applicationThreads));
+        firstHolders = new FirstHolders(persistence.admin(), databaseThreads);
+        maintenance = new DatabaseSemaphoreMaintenance(new DatabaseSemaphoreMaintenance.Collaborators(
+                settings,
+                persistence.maintenance(),
+                retry,
+                listeners,
+                commit,
                 permits,
                 admin,
                 new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
-                capacities);
+                capacities));
+    }
+
+    private BatchLimits limits() {
+        return new BatchLimits(
+                Math.max(
+                        1,
+                        settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2), // leaves some for other kinds of batches
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                database.lockWait(),
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+    }
+
+    /** Passes the results of batches on, also to the quotas, which use the queue themselves. No batch begins before the run is complete. */
+    private final class Observer implements BatchObserver {
+
+        @Override
+        public void waiting(Set<String> names) {
+            quotas.serveWaiting(names);
+        }
+
+        @Override
+        public void committed(Map<String, RemainingAvailability> availability) {
+            quotas.observe(availability);
+        }
+
+        @Override
+        public void tell(Consumer<SemaphoreListener> event) {
+            listeners.tell(event);
+        }
     }
 
     /**
@@ -87,30 +252,39 @@ final class Run extends RunContext {
      * @throws OutOfMemoryError if the system has no more threads
      */
     void start() {
-        databaseThreads().start();
+        database.threads().start();
         commit.start();
         keepAlive.start();
         held.all().stream()
                 .filter(HeldGrant::outlivesShutdown)
                 .forEach(state -> keepAlive.watch(new GrantHandle(state, true, operations)));
-        int unused = scheduler.prestartAllCoreThreads() + applicationThreads.prestartAllCoreThreads();
-    }
-
-    @Override
-    public void waiting(Set<String> names) {
-        quotas.serveWaiting(names);
-    }
-
-    @Override
-    public void committed(Map<String, RemainingAvailability> availability) {
-        quotas.observe(availability);
+        scheduler.prestartAllCoreThreads();
+        applicationThreads.prestartAllCoreThreads();
     }
 
     void startMaintenance() {
         if (!maintained) {
             maintained = true;
-            maintenance.schedule();
+            maintenance.schedule((first, interval, task) -> every(first, interval, listenerThreads, task));
         }
+    }
+
+    /** Runs a task at this interval, unless its last run is still under way, until it is cancelled or the run ends. */
+    ScheduledFuture<?> every(Duration first, Duration interval, Executor threads, Runnable task) {
+        AtomicBoolean underWay = new AtomicBoolean();
+        Runnable begin = () -> {
+            if (underWay.compareAndSet(false, true)) {
+                CompletableFuture<?> unused = CompletableFuture.completedFuture(true)
+                        .thenRunAsync(task, threads) // fails if there is no thread for it
+                        .whenComplete((done, failure) -> {
+                            underWay.set(false);
+                            if (failure != null) {
+                                UnexpectedErrors.log(log, "A task that is repeated", failure);
+                            }
+                        });
+            }
+        };
+        return scheduler.scheduleWithFixedDelay(begin, first.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /**
@@ -124,7 +298,7 @@ final class Run extends RunContext {
             releaseRest(awaitWork());
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            databaseThreads().execute(keepAlive::deregister); // unbinds grants that outlive the shutdown
+            database.threads().execute(keepAlive::deregister); // unbinds grants that outlive the shutdown
             log.warn("The shutdown was interrupted; permits that are still held become available after"
                     + " semaphore.instance-timeout, or when their TTL has passed");
         } finally {
@@ -133,14 +307,14 @@ final class Run extends RunContext {
         commit.stopAcquires();
         capacities.close();
         background.close();
-        databaseThreads().stop();
+        database.threads().stop();
         scheduler.shutdown(); // rejects deadlines, which ends acquires that are still in progress
         endApplicationThreads(Deadline.in(APPLICATION_TIMEOUT));
     }
 
     /** Waits for code of the application that is running, such as a listener, for a limited time. */
     private void endApplicationThreads(Deadline until) {
-        completions.relieve(Duration.ZERO); // completes the futures of callers that the shutdown has refused
+        acquires.deliverAll(); // completes the futures of callers that the shutdown has refused
         applicationThreads.shutdown();
         try {
             if (!applicationThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
@@ -172,17 +346,18 @@ final class Run extends RunContext {
         List<GrantHandle> inUse = new ArrayList<>();
         CompletableFuture<?>[] released = rest.stream()
                 .map(state -> {
-                    GrantHandle user = state.isForWork() && state.isHeld() ? quotas.user(state) : null;
-                    Stream.ofNullable(user).forEach(inUse::add);
+                    boolean works = state.isForWork() && state.isHeld();
+                    GrantHandle user = quotas.user(state);
+                    if (works && user != null) {
+                        inUse.add(user);
+                        return releases.giveBack(state, listener -> listener.lost(new SemaphoreListener.Lost(user)));
+                    }
                     return releases.giveBack(
-                            state,
-                            user == null
-                                    ? quotas.eventOf(state)
-                                    : listener -> listener.lost(new SemaphoreListener.Lost(user)));
+                            state, releases.eventOf(user == null ? new GrantHandle(state, true, operations) : user));
                 })
                 .toArray(CompletableFuture[]::new);
         CompletableFuture<?> all = CompletableFuture.allOf(released)
-                .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads());
+                .whenCompleteAsync((done, failure) -> keepAlive.deregister(), database.threads());
         if (!quotas.awaitReturns(until)) {
             log.warn(
                     "Some idle permits were not returned within {}; they become available after"
@@ -191,7 +366,7 @@ final class Run extends RunContext {
         }
         @Nullable Exception cause = null;
         try {
-            @Nullable Object unused = all.get(until.remainingNanos(), TimeUnit.NANOSECONDS);
+            all.get(until.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             cause = failure;
         }

@@ -7,8 +7,6 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.hold.GrantRegistry;
-import io.dbsemaphore.engine.support.CallerExceptions;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
@@ -47,7 +45,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             The semaphores of this application instance are stopped, for example because its application context is \
             paused. Nothing was acquired. Try again when they are started, or on another instance""";
 
-    private final RunContext.Configuration configuration;
+    private final Run.Configuration configuration;
     private final GrantRegistry held = new GrantRegistry();
     private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
     private final SemaphoreAdmin admin;
@@ -130,17 +128,17 @@ public final class SemaphoreEngine implements AutoCloseable {
             Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
         this(
                 dataSource,
-                new RunContext.Configuration(
+                new Run.Configuration(
                         settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, capacityProviders),
                 script -> {},
                 Duration.ZERO,
                 admin -> {});
-        Run unused = awaitFirst();
+        awaitFirst();
     }
 
     private SemaphoreEngine(
             DataSource dataSource,
-            RunContext.Configuration configuration,
+            Run.Configuration configuration,
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
@@ -182,7 +180,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             Consumer<SemaphoreAdmin> onceOpen) {
         return new SemaphoreEngine(
                 dataSource,
-                new RunContext.Configuration(
+                new Run.Configuration(
                         settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, capacityProviders),
                 tableCreation,
                 schemaWait,
@@ -352,7 +350,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     /** Whether the start succeeded. Waits for a start in progress. */
     private boolean isOpen() {
         try {
-            Run unused = awaitFirst();
+            awaitFirst();
             return true;
         } catch (RuntimeException failedToStart) {
             return false;
@@ -392,7 +390,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     private void startAgain() {
         EngineDatabase database = current().database;
         database.resume();
-        Run unused = begin(database, admin -> {});
+        begin(database, admin -> {});
         state = State.RUNNING;
     }
 

@@ -1,7 +1,7 @@
 /**
  * The engine: acquires and releases permits, and cleans up. Its subpackages have one task each: {@code batch} lets callers share a
- * transaction, {@code hold} manages the grants of this JVM, {@code quota} lets callers use permits one after the other, and
- * {@code support} is shared by all of them. The transactions are in {@code io.dbsemaphore.persistence}.
+ * transaction, {@code hold} manages the grants of this JVM, and {@code quota} lets callers use permits one after the other. The transactions
+ * are in {@code io.dbsemaphore.persistence}.
  *
  * <p>{@link io.dbsemaphore.engine.SemaphoreEngine}, {@link io.dbsemaphore.engine.SchemaScript} and the exceptions are public API;
  * all else is internal.

@@ -64,7 +64,7 @@ public final class DatabaseThreads implements Executor {
      */
     public void start() {
         threads.allowCoreThreadTimeOut(false);
-        int unused = threads.prestartAllCoreThreads();
+        threads.prestartAllCoreThreads();
     }
 
     /** Lets the threads end when they have nothing to do. */

@@ -286,7 +286,7 @@ public final class Drill {
         Sessions sessions = transaction.sessions();
         if (oneServer && sessions.areSeveral()) {
             sessions.threads().execute(() -> sessions.onReservedConnection(this::runBeside));
-            boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos());
+            Uninterruptibles.acquire(answers, PATIENCE.toNanos());
         }
         if (!besideIsOpen) {
             log.info("The start does not test that a row lock excludes another session: it got no second session on the"
@@ -334,7 +334,7 @@ public final class Drill {
         answers.release();
         // waits until the first session has rolled back; no other session does, since the key is between those of the
         // drill
-        boolean unused = insertsDuplicateOf(2);
+        insertsDuplicateOf(2);
         if (!mayEnd) {
             deviationBeside = new Deviation(
                     "a session waits for what another one has inserted",
@@ -362,7 +362,7 @@ public final class Drill {
             List<Long> found = tables.sql().read("select id from " + rows + " in (?)", Sql.ID, all);
             if (!found.isEmpty()) {
                 left.add("%s, rows %s".formatted(rows.replaceAll(" .*", ""), found));
-                int unused = delete("delete from " + rows + " in (?)", all);
+                delete("delete from " + rows + " in (?)", all);
             }
         }
         return left;

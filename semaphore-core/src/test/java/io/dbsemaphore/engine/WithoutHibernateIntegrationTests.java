@@ -111,13 +111,13 @@ class WithoutHibernateIntegrationTests {
 
         assertThat(engine.admin().holders("backup")).hasSize(1);
 
-        assertThat(engine.current().persistence.unit().isStarted()).isEqualTo(true);
+        assertThat(engine.current().database.persistence().unit().isStarted()).isEqualTo(true);
         assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(engine.admin().delete("backup")).isEqualTo(true);
     }
 
     private void assertWithoutHibernate() {
-        assertThat(engine.current().persistence.unit().isStarted())
+        assertThat(engine.current().database.persistence().unit().isStarted())
                 .as("Hibernate was started")
                 .isEqualTo(false);
     }

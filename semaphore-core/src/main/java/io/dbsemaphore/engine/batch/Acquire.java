@@ -2,10 +2,10 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Place;
 import java.time.Duration;

@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.domain.Attempt;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;

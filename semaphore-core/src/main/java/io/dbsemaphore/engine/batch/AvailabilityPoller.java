@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.concurrent.BackOff;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.support.BackOff;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;

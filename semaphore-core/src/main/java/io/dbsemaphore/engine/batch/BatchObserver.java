@@ -1,8 +1,10 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** Observes the batches of this JVM. Called without the lock of the queue. */
 public interface BatchObserver {
@@ -12,4 +14,7 @@ public interface BatchObserver {
 
     /** A batch was committed, and left these availabilities, by the names of the semaphores. */
     void committed(Map<String, RemainingAvailability> availability);
+
+    /** Tells the listeners of the application an event. */
+    void tell(Consumer<SemaphoreListener> event);
 }

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.concurrent.BackOff;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.support.BackOff;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

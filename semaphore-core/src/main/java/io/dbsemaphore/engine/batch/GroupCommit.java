@@ -8,9 +8,6 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.DeadInstanceLog;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.line.OwnLines;
@@ -58,7 +55,6 @@ public final class GroupCommit {
             AvailabilityTransactions availability,
             LongSupplier keepAlive,
             BackgroundReleaser background,
-            ListenerNotifier listeners,
             BatchObserver observer,
             OwnLines nobody,
             DaemonThreads threads,
@@ -234,8 +230,8 @@ public final class GroupCommit {
         answer(settled);
         if (repeated) { // as of the failure: the repetition may have succeeded by now
             with.retryListenerThreads() // here, a release by a listener would wait for this batch
-                    .execute(() -> with.listeners()
-                            .tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
+                    .execute(() ->
+                            with.observer().tell(listener -> listener.retried(new SemaphoreListener.Retried(failure))));
         }
     }
 
@@ -256,7 +252,7 @@ public final class GroupCommit {
     private void tell(BatchResult result) {
         DeadInstanceLog.warn(result.reclaimed());
         result.reclaimed()
-                .forEach(each -> with.listeners()
+                .forEach(each -> with.observer()
                         .tell(listener ->
                                 listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
         int decided = (int) result.outcomes().stream()
@@ -264,7 +260,7 @@ public final class GroupCommit {
                         !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))
                 .count();
         if (decided > 0) {
-            with.listeners().tell(listener -> listener.decided(new SemaphoreListener.Decided(decided)));
+            with.observer().tell(listener -> listener.decided(new SemaphoreListener.Decided(decided)));
         }
     }
 
@@ -274,10 +270,10 @@ public final class GroupCommit {
     }
 
     /** Hands released permits over by {@link WorkQueue#handOver}, and answers the acquire that got them. */
-    public HandoverOutcome handOver(ReuseTerms terms, Acquire.Answer answer) {
+    public HandoverOutcome handOver(ReuseTerms terms, GrantOutcome.HandedOver permits) {
         WorkQueue.HandoverResult result = queue.handOver(terms);
         if (result.acquire() != null) {
-            boolean unused = result.acquire().answer().complete(answer);
+            boolean unused = result.acquire().answer().complete(new Acquire.Answer(permits, System.nanoTime(), 0));
         }
         if (result.woken()) {
             grants.signal();

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.concurrent.Deadline;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.concurrent.Deadline;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;

@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.BackOff;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.engine.support.BackOff;
-import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.SortedMap;

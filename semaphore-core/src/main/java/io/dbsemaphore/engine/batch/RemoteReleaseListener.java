@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;

@@ -2,12 +2,12 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.BackOff;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.support.BackOff;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.Failure;
 import java.time.Duration;
 import java.util.ArrayList;

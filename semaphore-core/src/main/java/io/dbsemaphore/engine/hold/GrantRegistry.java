@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.hold;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.support.Deadline;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.hold;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -120,7 +120,7 @@ public final class HeldGrant {
      *
      * @param epoch the epoch before the database confirmed that the grant is held; without effect if it was confirmed in a later one
      */
-    public synchronized void bindTo(InstanceLease lease, long epoch) {
+    synchronized void bindTo(InstanceLease lease, long epoch) {
         if (binding == null || binding.lease() != lease || binding.epoch() < epoch) {
             binding = new Binding(lease, epoch);
         }

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.hold;
 
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.persistence.HoldTransactions;
 import java.security.SecureRandom;
 import java.time.Duration;

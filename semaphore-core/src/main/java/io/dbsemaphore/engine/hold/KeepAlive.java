@@ -1,14 +1,12 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.HoldTransactions;
-import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -73,6 +71,7 @@ public final class KeepAlive implements AutoCloseable {
     /**
      * The collaborators of a keep-alive.
      *
+     * @param lost tells listeners of a lost grant
      * @param reporting calls listeners, which may block
      */
     public record Collaborators(
@@ -80,7 +79,7 @@ public final class KeepAlive implements AutoCloseable {
             HoldTransactions renewals,
             InstanceLease lease,
             GrantRegistry held,
-            ListenerNotifier listeners,
+            Consumer<GrantHandle> lost,
             Executor reporting,
             Duration longestInterval,
             Duration leakThreshold) {}
@@ -95,7 +94,7 @@ public final class KeepAlive implements AutoCloseable {
 
     /** Starts the thread. */
     public void start() {
-        boolean unused = thread.prestartCoreThread();
+        thread.prestartCoreThread();
     }
 
     /**
@@ -112,8 +111,10 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
      * @param maxHold until when the grant is renewed
+     * @param epoch the epoch of the lease before the grant was acquired
      */
-    public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold) {
+    public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold, long epoch) {
+        state.bindTo(with.lease(), epoch);
         ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold);
         byRequest.compute(kept.requestId(), (requestId, known) -> kept.replacing(known));
         beginTurns();
@@ -179,13 +180,13 @@ public final class KeepAlive implements AutoCloseable {
                 confirming.release();
                 ended.release();
             });
-            boolean unused = Uninterruptibles.acquire(ended, until.remainingNanos());
+            Uninterruptibles.acquire(ended, until.remainingNanos());
         }
     }
 
     private void confirmNow(HeldGrant state) {
         if (!state.isLeaseValid()) {
-            long unused = prepare();
+            prepare();
         }
         if (!state.isLeaseValid()) { // another heartbeat renewed the lease without checking this grant
             with.lease().checkNow(this::confirmGrants);
@@ -422,7 +423,7 @@ public final class KeepAlive implements AutoCloseable {
                     end(grant, true);
                 }
             } else if (byRequest.remove(requestId, grant)) { // released in time: nothing to report
-                boolean unused = grant.state.claimEnd();
+                grant.state.claimEnd();
                 with.held().end(grant.state);
             }
         }
@@ -508,7 +509,7 @@ public final class KeepAlive implements AutoCloseable {
                     stored.ttl(),
                     scheduled.state.acquiredAt());
         }
-        with.listeners().tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
+        with.lost().accept(lost);
     }
 
     /** A grant that is kept alive or watched, and the time of its next action. Changed by the thread of the keep-alive. */

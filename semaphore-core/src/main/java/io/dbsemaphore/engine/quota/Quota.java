@@ -147,6 +147,11 @@ public final class Quota {
             return state;
         }
 
+        /** The external id of the request that acquired it. */
+        String externalId() {
+            return state.grant().externalId();
+        }
+
         public ReuseTerms terms() {
             return terms;
         }

@@ -84,7 +84,7 @@ public final class PersistenceUnit implements AutoCloseable {
             return;
         }
         if (sessions.threads().areCurrent()) {
-            Started unused = startHere();
+            startHere();
         } else {
             synchronized (callers) {
                 sessions.threads().call(this::startHere);

@@ -1,8 +1,8 @@
 /**
- * The infrastructure of the persistence unit: the library's own Hibernate, short transactions, and the translation of their
- * failures. Refers to no entity class.
+ * The infrastructure of the persistence unit: the library's own Hibernate, short transactions, their repetition, and the
+ * translation of their failures. Refers to no entity class.
  *
- * <p>Internal. Depends on {@code io.dbsemaphore.jdbc}.
+ * <p>Internal. Depends on {@code io.dbsemaphore.jdbc} and {@code io.dbsemaphore.concurrent}.
  */
 @NullMarked
 package io.dbsemaphore.persistence.unit;

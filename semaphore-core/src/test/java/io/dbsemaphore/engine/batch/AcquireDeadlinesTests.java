@@ -3,8 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireOutcomeUnknownException;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.concurrent.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,24 +7,23 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.node.Cluster;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +66,9 @@ class GroupCommitIntegrationTests {
                 afterCommit.run();
                 throw new IllegalStateException("after the commit");
             }
+
+            @Override
+            public void tell(Consumer<SemaphoreListener> event) {}
         };
         commit = new GroupCommit(
                 new GroupCommit.Collaborators(
@@ -74,7 +76,6 @@ class GroupCommitIntegrationTests {
                         persistence.availabilityTransactions(),
                         () -> 1,
                         background,
-                        new ListenerNotifier(List::of),
                         observer,
                         new OwnLines(() -> 1, "test", each -> false),
                         threads,

@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.engine.support.BackOff;
+import io.dbsemaphore.concurrent.BackOff;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

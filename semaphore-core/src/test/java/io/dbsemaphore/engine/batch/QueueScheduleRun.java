@@ -1,9 +1,9 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.QueueSchedule.Step;
-import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;

@@ -3,9 +3,9 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.LineHead;

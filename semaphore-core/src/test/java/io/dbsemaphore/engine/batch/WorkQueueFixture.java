@@ -2,11 +2,11 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
-import io.dbsemaphore.engine.support.Deadline;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;

@@ -2,10 +2,10 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -13,7 +14,6 @@ import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Place;

@@ -2,9 +2,9 @@ package io.dbsemaphore.engine.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.engine.support.Deadline;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.time.Instant;

@@ -6,7 +6,6 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
@@ -100,14 +99,7 @@ class KeepAliveConnectionTests {
     private static KeepAlive keepAlive(Sessions sessions, DaemonThreads threads) {
         return new KeepAlive(
                 new KeepAlive.Collaborators(
-                        sessions,
-                        null,
-                        null,
-                        new GrantRegistry(),
-                        new ListenerNotifier(List::of),
-                        Runnable::run,
-                        LIMIT,
-                        LIMIT),
+                        sessions, null, null, new GrantRegistry(), lost -> {}, Runnable::run, LIMIT, LIMIT),
                 threads);
     }
 

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
 import org.jspecify.annotations.Nullable;
@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
  * Converts exceptions of worker threads to exceptions of the caller, like {@link java.util.concurrent.ForkJoinTask}: they have the same
  * type, the stack trace of the caller, and as cause the original, which several callers may share.
  */
-public final class CallerExceptions {
+final class CallerExceptions {
 
     private CallerExceptions() {}
 
-    public static RuntimeException of(@Nullable Throwable failure) {
+    static RuntimeException of(@Nullable Throwable failure) {
         if (failure instanceof SemaphoreException own) {
             own.fillInStackTrace(); // this instance belongs to one caller
             return own;

@@ -1,9 +1,9 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.concurrent.BackOff;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.persistence.unit.Failure;
-import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,18 +15,19 @@ public final class Retries {
 
     private final int maxAttempts;
     private final Duration lockWait;
-    private final ListenerNotifier listeners;
+    private final Consumer<RuntimeException> retried;
 
     /**
      * Creates retries with these limits.
      *
      * @param lockWait the maximum time, over all attempts, to wait for locked rows, and to repeat a transaction that the server rolls
      *     back in favor of others
+     * @param retried receives each failure after which an attempt is repeated
      */
-    public Retries(int maxAttempts, Duration lockWait, ListenerNotifier listeners) {
+    public Retries(int maxAttempts, Duration lockWait, Consumer<RuntimeException> retried) {
         this.maxAttempts = maxAttempts;
         this.lockWait = lockWait;
-        this.listeners = listeners;
+        this.retried = retried;
     }
 
     /**
@@ -43,7 +44,7 @@ public final class Retries {
                     throw (RuntimeException) failure.forCaller();
                 }
                 Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
-                listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(thrown)));
+                retried.accept(thrown);
             }
         }
     }

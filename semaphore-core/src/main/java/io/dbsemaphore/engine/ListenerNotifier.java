@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine;
 
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.util.List;
@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * Notifies all listeners. An exception of one affects neither the other listeners nor the acquire or release. Events that occur
  * before the listeners are known are kept, and delivered later.
  */
-public final class ListenerNotifier {
+final class ListenerNotifier {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerNotifier.class);
 
@@ -29,11 +29,11 @@ public final class ListenerNotifier {
      * @param listeners supplies the listeners, for each event anew, since a listener may depend on the engine; null while they are
      *     not known
      */
-    public ListenerNotifier(Supplier<@Nullable List<SemaphoreListener>> listeners) {
+    ListenerNotifier(Supplier<@Nullable List<SemaphoreListener>> listeners) {
         this.listeners = listeners;
     }
 
-    public void tell(Consumer<SemaphoreListener> event) {
+    void tell(Consumer<SemaphoreListener> event) {
         List<SemaphoreListener> known = current();
         if (known == null) {
             var unused = early.offer(event);
@@ -45,7 +45,7 @@ public final class ListenerNotifier {
     }
 
     /** Delivers the events that were kept, if the listeners are known by now. */
-    public void tellEarly() {
+    void tellEarly() {
         List<SemaphoreListener> known = current();
         if (known != null) {
             tellEarly(known);

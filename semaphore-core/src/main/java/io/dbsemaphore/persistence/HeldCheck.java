@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.hold;
+package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.domain.StoredGrant;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.concurrent;
 
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;

@@ -1,12 +1,12 @@
-package io.dbsemaphore.engine;
+package io.dbsemaphore.engine.quota;
 
-import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -14,15 +14,14 @@ import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.quota.Quota;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
-import io.dbsemaphore.engine.quota.ReusedGrant;
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.AvailabilityTransactions.Confirmation;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
-import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,10 +34,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -47,8 +47,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Permits that the callers of this JVM use one after the other without a transaction. All other acquires and releases go through
- * {@link AcquireService} and {@link ReleaseService}. To the database all permits of a quota are held, whether they are in use or idle.
+ * Permits that the callers of this JVM use one after the other without a transaction. To the database all permits of a quota are held,
+ * whether they are in use or idle.
  *
  * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk} and acquires one from the database. After a use the chunk goes to the
  * first caller that waits in this JVM, and becomes idle if none does. Invariant: no chunk is idle while a caller waits. Each side publishes
@@ -66,14 +66,13 @@ import org.slf4j.LoggerFactory;
  * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
  * decides by itself about the permits that were set aside for it, for a limited time.
  */
-final class Quotas {
+public final class Quotas {
 
     private static final Logger log = LoggerFactory.getLogger(Quotas.class);
 
     private static final int CHECKS_IN_REUSE_TIME = 4;
 
-    private final RunContext run;
-    private final ReleaseService releases;
+    private final Collaborators with;
     private final long checkNanos;
     private final boolean disabled;
     private final ConcurrentMap<String, Quota> quotas = new ConcurrentHashMap<>();
@@ -82,38 +81,61 @@ final class Quotas {
     private final AtomicBoolean checking = new AtomicBoolean();
     private final AtomicBoolean confirming = new AtomicBoolean();
 
+    /**
+     * The collaborators of the quotas.
+     *
+     * @param operations the operations to which handles delegate
+     * @param scheduler begins the checks
+     * @param database runs transactions
+     */
+    public record Collaborators(
+            SemaphoreSettings settings,
+            AvailabilityTransactions availability,
+            GroupCommit commit,
+            KeepAlive keepAlive,
+            InstanceLease lease,
+            Returns returns,
+            GrantHandle.Operations operations,
+            ScheduledExecutorService scheduler,
+            Executor database) {}
+
+    /** What becomes of a chunk after a use. */
+    public interface Returns {
+
+        /** Releases the grant of a chunk with its last use. */
+        ReleaseOutcome release(GrantHandle lastUse);
+
+        /** Begins to release the grant of a chunk that nobody uses. */
+        CompletableFuture<?> giveBackUnused(HeldGrant state);
+
+        /** Tells listeners that a use has ended whose chunk is kept. */
+        void kept(ReusedGrant use, Duration heldFor);
+    }
+
     /** Creates an instance without quotas. */
-    Quotas(RunContext run, ReleaseService releases) {
-        this.run = run;
-        this.releases = releases;
-        Optional<Duration> shortest = run.settings.get(SemaphoreSettings.REUSE).values().stream()
+    public Quotas(Collaborators with) {
+        this.with = with;
+        Optional<Duration> shortest = with.settings().get(SemaphoreSettings.REUSE).values().stream()
                 .filter(reuse -> !reuse.isZero())
                 .min(Duration::compareTo);
         this.disabled = shortest.isEmpty();
         this.checkNanos = shortest.orElse(Duration.ZERO).toNanos() / CHECKS_IN_REUSE_TIME;
     }
 
+    /** Whether no semaphore has a quota. */
+    public boolean areDisabled() {
+        return disabled;
+    }
+
     /**
      * Begins a use of an idle chunk.
      *
-     * @param keptAliveByDefault whether the grant is kept alive if the request does not say so
-     * @return the grant; null if there is no idle chunk for this request, which then needs a transaction
+     * @param terms the terms of the request; null if no chunk suits it
+     * @return null if there is no idle chunk for this request, which then needs a transaction
      */
-    @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
-        if (disabled || Thread.currentThread().isInterrupted()) {
-            return null;
-        }
-        run.acquireFactory.checkHostTransaction(request);
-        long startedAt = System.nanoTime();
-        ReuseTerms terms = run.acquireFactory
-                .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
-                .orElse(null);
-        return take(terms, startedAt, false);
-    }
-
-    private @Nullable AcquireResult take(@Nullable ReuseTerms terms, long startedAt, boolean refusedAtFirst) {
+    public @Nullable ReusedGrant take(@Nullable ReuseTerms terms) {
         Quota quota = terms == null ? null : quotas.get(terms.name());
-        if (terms == null || quota == null || run.commit.isAwaited(terms.name())) {
+        if (terms == null || quota == null || with.commit().isAwaited(terms.name())) {
             return null;
         }
         Chunk chunk = quota.poll(terms, System.nanoTime());
@@ -126,36 +148,31 @@ final class Quotas {
             passOnOrGiveBack(quota, () -> List.of(chunk));
             return null;
         }
-        return beginNextUse(chunk, startedAt, refusedAtFirst);
+        return beginNextUse(chunk);
     }
 
     /** Begins a use of a chunk; null if its grant was lost just now. */
-    private @Nullable AcquireResult beginNextUse(Chunk chunk, long startedAt, boolean refusedAtFirst) {
-        ReusedGrant grant = new ReusedGrant(chunk, run.operations);
+    private @Nullable ReusedGrant beginNextUse(Chunk chunk) {
+        ReusedGrant grant = new ReusedGrant(chunk, with.operations());
         if (!grant.isHeld()) { // the loss may have been found, and not reported, before there was a use
             grant.end();
             var unused = giveBack(chunk);
             return null;
         }
-        Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
-        run.listeners.tell(
-                listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, refusedAtFirst)));
-        return new AcquireResult.Granted(grant);
+        return grant;
     }
 
     /**
      * Prepares an acquire that needs a transaction: its grant may be a chunk.
      *
+     * @param terms the terms of its request; null if no chunk suits it
      * @throws SemaphoreException if the request has the external id of a use
      */
-    void prepare(Acquire acquire) {
+    public void prepare(Acquire acquire, @Nullable ReuseTerms terms) {
         if (disabled) {
             return;
         }
         acquire.call().request().externalId().filter(this::isKnown).ifPresent(this::refuseRepeated);
-        ReuseTerms terms = run.acquireFactory
-                .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
-                .orElse(null);
         if (terms != null && !reuseOf(terms.name()).isZero()) {
             acquire.reuse(terms, known(terms.name()).tokens());
         }
@@ -169,27 +186,16 @@ final class Quotas {
                 chunk -> !chunk.terms().equals(terms) || quota.isDue(chunk, now) || !quota.isReusable(chunk, now));
     }
 
-    /** Whether a waiting acquire was handed a chunk, instead of permits of its own. */
-    static boolean isHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
-        return acquire.reuseTerms() != null
-                && !granted.grant().externalId().equals(acquire.command().externalId());
-    }
-
     /** Begins a use of a chunk that a waiting acquire was handed; null if it is too late, for example because the JVM was suspended. */
-    @Nullable AcquireResult takeHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
-        Chunk chunk = byExternalId.get(granted.grant().externalId());
+    public @Nullable ReusedGrant takeHandedOver(GrantOutcome.HandedOver handedOver) {
+        Chunk chunk = byExternalId.get(handedOver.externalId());
         if (chunk != null && isReusable(chunk)) {
-            return beginNextUse(chunk, acquire.call().startedAt(), acquire.hasWaited());
+            return beginNextUse(chunk);
         }
         if (chunk != null) {
             passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
         }
         return null;
-    }
-
-    /** Begins a use of a chunk that has become idle while the database refused the acquire; null if there is none. */
-    @Nullable AcquireResult takeIdle(Acquire acquire) {
-        return take(acquire.reuseTerms(), acquire.call().startedAt(), acquire.hasWaited());
     }
 
     /**
@@ -198,14 +204,14 @@ final class Quotas {
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return completed when it has to be tried again; null if it must not be
      */
-    @Nullable CompletableFuture<?> retryAfter(Acquire acquire, List<PermitShortage> shortages, long asOf) {
+    public @Nullable CompletableFuture<?> retryAfter(Acquire acquire, List<PermitShortage> shortages, long asOf) {
         List<CompletableFuture<?>> returns = new ArrayList<>();
         for (PermitShortage shortage : shortages) {
             Quota quota = quotas.get(shortage.name());
             if (quota != null
                     && (clearOthers(quota, acquire.reuseTerms())
                             || quota.hasReturnsSince(asOf)
-                            || (quota.hasUnused() && !run.commit.isAwaited(shortage.name())))) {
+                            || (quota.hasUnused() && !with.commit().isAwaited(shortage.name())))) {
                 returns.add(quota.returns());
             }
         }
@@ -216,7 +222,7 @@ final class Quotas {
     }
 
     /** Tells the other instances that the database has refused an acquire. */
-    void refused(List<PermitShortage> shortages) {
+    public void refused(List<PermitShortage> shortages) {
         shortages.stream()
                 .map(PermitShortage::name)
                 .filter(name -> !reuseOf(name).isZero())
@@ -224,7 +230,7 @@ final class Quotas {
     }
 
     /** Adds a chunk that was just granted. */
-    Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
+    public Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
         Chunk[] added = new Chunk[1];
         quotas.compute(
                 terms.name(), (name, known) -> { // atomic: the quota must not be forgotten before it has the chunk
@@ -238,15 +244,14 @@ final class Quotas {
     }
 
     /** Ends a use. The chunk goes to the next caller, or back to the database. */
-    ReleaseOutcome release(ReusedGrant grant) {
+    public ReleaseOutcome release(ReusedGrant grant) {
         Duration heldFor = grant.heldFor();
         ReusedGrant.State before = grant.end();
         if (before == ReusedGrant.State.ENDED) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         if (before == ReusedGrant.State.HELD && keep(grant.chunk())) {
-            run.listeners.tell(listener -> listener.released(
-                    new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
+            with.returns().kept(grant, heldFor);
             return ReleaseOutcome.RELEASED;
         }
         CompletableFuture<Object> returned = new CompletableFuture<>();
@@ -257,22 +262,16 @@ final class Quotas {
         try {
             grant.endWithGrant();
             remove(grant.chunk());
-            return releases.release(grant);
+            return with.returns().release(grant);
         } finally {
             returned.complete(true);
         }
     }
 
     /** The handle of a grant, or of the current use of a chunk; null if nobody uses it. */
-    @Nullable GrantHandle user(HeldGrant state) {
+    public @Nullable GrantHandle user(HeldGrant state) {
         Chunk chunk = byExternalId.get(state.grant().externalId());
-        return chunk == null ? new GrantHandle(state, true, run.operations) : chunk.user();
-    }
-
-    /** The event for listeners when a grant, or the current use of a chunk, is released. */
-    Consumer<SemaphoreListener> eventOf(HeldGrant state) {
-        GrantHandle user = user(state);
-        return releases.eventOf(user == null ? new GrantHandle(state, true, run.operations) : user);
+        return chunk == null ? new GrantHandle(state, true, with.operations()) : chunk.user();
     }
 
     /** Hands a chunk to the next caller, or makes it idle. False if it must go back to the database. */
@@ -289,11 +288,9 @@ final class Quotas {
             return false;
         }
         HandoverOutcome outcome = HandoverOutcome.NOBODY_WAITS;
-        if (run.commit.isAwaited(chunk.terms().name())) {
+        if (with.commit().isAwaited(chunk.terms().name())) {
             chunk.state().setForWork(true);
-            outcome = run.commit.handOver(
-                    chunk.terms(),
-                    new Acquire.Answer(new GrantOutcome.Granted(chunk.state().grant(), false), System.nanoTime(), 0));
+            outcome = with.commit().handOver(chunk.terms(), new GrantOutcome.HandedOver(chunk.externalId()));
         }
         if (outcome == HandoverOutcome.NOBODY_WAITS) {
             chunk.state().setForWork(false);
@@ -306,7 +303,7 @@ final class Quotas {
      * Hands idle chunks to callers that have begun to wait, or gives the chunks back if that is not possible. Without fairness, other
      * instances are {@linkplain #mark told} of these callers.
      */
-    void serveWaiting(Set<String> names) {
+    public void serveWaiting(Set<String> names) {
         names.forEach(name -> {
             Quota quota = reuseOf(name).isZero() || isFair(name) ? quotas.get(name) : known(name);
             if (quota != null) {
@@ -317,7 +314,7 @@ final class Quotas {
 
     private void serveWaiting(String name, Quota quota) {
         boolean any = true;
-        while (any && (closed.isDone() || run.commit.isAwaited(name))) {
+        while (any && (closed.isDone() || with.commit().isAwaited(name))) {
             any = clear(quota, chunk -> true);
         }
     }
@@ -336,7 +333,7 @@ final class Quotas {
         quota.addReturn(returned);
         List<Chunk> taken = idle.get();
         var unused = allOf(taken.stream()
-                        .filter(chunk -> !run.commit.isAwaited(chunk.terms().name()) || !passOn(chunk))
+                        .filter(chunk -> !with.commit().isAwaited(chunk.terms().name()) || !passOn(chunk))
                         .map(this::giveBack))
                 .whenComplete((none, failure) -> returned.complete(true));
         taken.stream()
@@ -346,7 +343,7 @@ final class Quotas {
 
     private CompletableFuture<?> giveBack(Chunk chunk) {
         remove(chunk);
-        return releases.giveBack(chunk.state(), listener -> {});
+        return with.returns().giveBackUnused(chunk.state());
     }
 
     private static CompletableFuture<Void> allOf(Stream<CompletableFuture<?>> futures) {
@@ -354,19 +351,19 @@ final class Quotas {
     }
 
     private void remove(Chunk chunk) {
-        if (byExternalId.remove(chunk.state().grant().externalId(), chunk)) {
+        if (byExternalId.remove(chunk.externalId(), chunk)) {
             chunk.quota().gone(chunk);
         }
     }
 
     private boolean isReusable(Chunk chunk) {
         return !closed.isDone()
-                && byExternalId.get(chunk.state().grant().externalId()) == chunk
+                && byExternalId.get(chunk.externalId()) == chunk
                 && chunk.quota().isReusable(chunk, System.nanoTime());
     }
 
     /** Records the availability that a batch has read. */
-    void observe(Map<String, RemainingAvailability> availability) {
+    public void observe(Map<String, RemainingAvailability> availability) {
         availability.forEach((name, remaining) -> {
             Quota quota = quotas.get(name);
             if (quota != null) {
@@ -377,7 +374,7 @@ final class Quotas {
 
     private void beginChecks() {
         if (!closed.isDone() && checking.compareAndSet(false, true)) {
-            var unused = run.scheduler.schedule(this::check, checkNanos, TimeUnit.NANOSECONDS);
+            var unused = with.scheduler().schedule(this::check, checkNanos, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -393,7 +390,8 @@ final class Quotas {
             quotas.keySet()
                     .forEach(each -> quotas.computeIfPresent(
                             each,
-                            (name, quota) -> quota.isForgotten(now) && !run.commit.isAwaited(name) ? null : quota));
+                            (name, quota) ->
+                                    quota.isForgotten(now) && !with.commit().isAwaited(name) ? null : quota));
         } catch (Throwable failure) {
             UnexpectedErrors.survive(log, "The check of permits that are reused", failure);
         }
@@ -405,7 +403,8 @@ final class Quotas {
 
     private void clearDue() {
         long now = System.nanoTime();
-        quotas.forEach((name, quota) -> clear(quota, chunk -> run.commit.isAwaited(name) || quota.isDue(chunk, now)));
+        quotas.forEach(
+                (name, quota) -> clear(quota, chunk -> with.commit().isAwaited(name) || quota.isDue(chunk, now)));
     }
 
     /**
@@ -419,7 +418,7 @@ final class Quotas {
                 .toList();
         if (chunks.stream().anyMatch(chunk -> chunk.quota().isToBeConfirmed(chunk, now))
                 && confirming.compareAndSet(false, true)) {
-            run.keepAlive.execute("confirmation", () -> {
+            with.keepAlive().execute("confirmation", () -> {
                 try {
                     confirm(chunks);
                 } finally {
@@ -434,7 +433,7 @@ final class Quotas {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
         quotas.forEach((name, quota) -> {
-            if (run.commit.isAwaited(name) && !isFair(name)) {
+            if (with.commit().isAwaited(name) && !isFair(name)) {
                 quota.refusedHere();
             }
             Duration validFor = quota.mark(now);
@@ -443,11 +442,10 @@ final class Quotas {
             }
         });
         if (!marks.isEmpty()) {
-            run.databaseThreads().execute(() -> {
+            with.database().execute(() -> {
                 try {
-                    run.persistence
-                            .availabilityTransactions()
-                            .mark(marks, run.lease.id(), run.settings.get(SemaphoreSettings.OWNER));
+                    with.availability()
+                            .mark(marks, with.lease().id(), with.settings().get(SemaphoreSettings.OWNER));
                 } catch (RuntimeException failure) {
                     log.debug("Other instances were not told that callers of this one were refused", failure);
                 }
@@ -463,8 +461,8 @@ final class Quotas {
             asked.put(chunk.terms().name(), chunk.quota());
         });
         long asOf = System.nanoTime();
-        Confirmation confirmation =
-                run.persistence.availabilityTransactions().confirm(requests, asked.keySet(), run.lease.id());
+        Confirmation confirmation = with.availability()
+                .confirm(requests, asked.keySet(), with.lease().id());
         asked.forEach((name, quota) -> {
             quota.observe(
                     confirmation.awaited().contains(name),
@@ -479,12 +477,12 @@ final class Quotas {
                 .forEach(chunk -> chunk.confirm(asOf));
         clearDue();
         if (!confirmation.awaited().isEmpty()) {
-            run.commit.pollNow(); // to learn whose turn it is when permits are released here
+            with.commit().pollNow(); // to learn whose turn it is when permits are released here
         }
     }
 
     private Duration reuseOf(String name) {
-        return run.settings.get(SemaphoreSettings.REUSE).of(name);
+        return with.settings().get(SemaphoreSettings.REUSE).of(name);
     }
 
     private Quota known(String name) {
@@ -498,11 +496,11 @@ final class Quotas {
     }
 
     private boolean isFair(String name) {
-        return run.settings.get(SemaphoreSettings.FAIR).of(name);
+        return with.settings().get(SemaphoreSettings.FAIR).of(name);
     }
 
     /** Whether this external id is, or was, that of a use of this JVM, or of the request of a chunk. */
-    boolean isKnown(String externalId) {
+    public boolean isKnown(String externalId) {
         return find(externalId) != null;
     }
 
@@ -519,23 +517,22 @@ final class Quotas {
     }
 
     /** The use with this external id; empty if it has ended, or belongs to another JVM. */
-    Optional<GrantHandle> findUse(String externalId) {
+    public Optional<GrantHandle> findUse(String externalId) {
         return Optional.ofNullable(find(externalId))
                 .map(Chunk::user)
                 .filter(use -> use.externalId().equals(externalId));
     }
 
     /** Begins to give all idle chunks back. From then on no use begins, and no acquire waits for chunks that go back. */
-    void close() {
+    public void close() {
         closed.completeExceptionally(new SemaphoreClosedException());
         quotas.forEach(this::serveWaiting);
     }
 
     /** Waits until the chunks that are going back have done so. False if the deadline passes before. */
-    boolean awaitReturns(Deadline deadline) throws InterruptedException {
+    public boolean awaitReturns(Deadline deadline) throws InterruptedException {
         try {
-            @Nullable Object unused = allOf(quotas.values().stream().map(Quota::returns))
-                    .get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+            allOf(quotas.values().stream().map(Quota::returns)).get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
             return true;
         } catch (TimeoutException | ExecutionException late) {
             return false;

@@ -1,5 +1,7 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.concurrent.BackOff;
+import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.persistence.UndoTransaction;

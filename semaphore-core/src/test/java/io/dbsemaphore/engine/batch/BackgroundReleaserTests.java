@@ -1,8 +1,9 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Deadline;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

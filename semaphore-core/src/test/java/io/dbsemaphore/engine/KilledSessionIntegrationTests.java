@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine;
 
 import static io.dbsemaphore.testing.Concurrently.async;
 import static io.dbsemaphore.testing.Concurrently.get;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

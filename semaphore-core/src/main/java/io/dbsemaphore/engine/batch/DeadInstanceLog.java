@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.domain.ReclaimedRequest;
