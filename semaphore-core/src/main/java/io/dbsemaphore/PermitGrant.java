@@ -1,6 +1,5 @@
 package io.dbsemaphore;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -116,7 +115,7 @@ public interface PermitGrant extends AutoCloseable {
      * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time
      * to live has passed. An interrupt does not abort it; the interrupt flag is preserved.
      *
-     * <p>If the permits had been reclaimed or released by force before, the {@linkplain SemaphoreListener#lost loss} is reported, once for
+     * <p>If the permits had been reclaimed or released by force before, the loss is reported, once for
      * each grant.
      *
      * @return the outcome of the release

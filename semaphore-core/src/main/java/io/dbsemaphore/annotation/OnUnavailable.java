@@ -1,6 +1,6 @@
 package io.dbsemaphore.annotation;
 
-/** The action of a {@link WithPermits} method if its permits do not become available within the wait time. */
+/** Selects what happens when a {@link WithPermits} method does not get its permits within the wait time. */
 public enum OnUnavailable {
 
     /** Throw {@link io.dbsemaphore.PermitsUnavailableException} to the caller. */

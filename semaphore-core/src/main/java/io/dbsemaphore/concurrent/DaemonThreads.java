@@ -60,7 +60,7 @@ public class DaemonThreads {
         };
     }
 
-    /** An executor with one thread, for delayed and periodic tasks. */
+    /** Returns an executor with one thread, for delayed and periodic tasks. */
     public final ScheduledThreadPoolExecutor scheduler(String name) {
         return scheduler(name, Runnable::run);
     }

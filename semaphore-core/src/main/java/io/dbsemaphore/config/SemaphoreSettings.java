@@ -70,8 +70,8 @@ public final class SemaphoreSettings {
             .where(eachOf(atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
-     * The longest time between two renewals of a grant that is kept alive; by default an hour, at least 100ms. A third of its TTL if
-     * that is shorter.
+     * The longest time between two renewals of a grant that is kept alive; by default an hour, at least 100ms. If a third of the
+     * grant's TTL is shorter, that applies.
      */
     public static final Setting<Duration> KEEP_ALIVE_INTERVAL = Setting.of(
                     ALL, "semaphore.keep-alive-interval", Duration.ofHours(1))
@@ -101,8 +101,8 @@ public final class SemaphoreSettings {
 
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
-     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long, and after its wait time only until the running statement
-     * ends. A statement waits for a second at most, on InnoDB up to two.
+     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long. When its wait time ends, it waits only for the running
+     * statement, which ends within a second, or two on InnoDB.
      */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = Setting.of(
                     ALL, "semaphore.jdbc.lock-wait-timeout", Duration.ofSeconds(5))

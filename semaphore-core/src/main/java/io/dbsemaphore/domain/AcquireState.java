@@ -89,7 +89,7 @@ public class AcquireState {
         this.demandAhead = Map.copyOf(demandAhead);
     }
 
-    /** The number of permits of a semaphore that callers of this instance who are ahead of this acquire wait for. */
+    /** The number of permits of a semaphore that callers of this instance wait for ahead of this acquire. */
     public Demand demandAhead(String name) {
         return demandAhead.getOrDefault(name, Demand.NONE);
     }

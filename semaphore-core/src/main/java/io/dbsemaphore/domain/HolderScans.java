@@ -43,7 +43,7 @@ public final class HolderScans<T> {
         this.nanoClock = nanoClock;
     }
 
-    /** The start of a scan, to be passed to {@link #record}. */
+    /** Begins a scan, and returns its start for {@link #record}. */
     public long begin() {
         return nanoClock.getAsLong();
     }

@@ -28,6 +28,7 @@ public record PatternCapacity(
      */
     public boolean differsFrom(int wanted, String by) {
         boolean differs = capacity != wanted;
-        return by.equals(PROVIDER) || by.equals(PATTERN) ? differs || !by.equals(setBy) : differs && !isProvided();
+        boolean isManaged = by.equals(PROVIDER) || by.equals(PATTERN);
+        return isManaged ? differs || !by.equals(setBy) : differs && !isProvided();
     }
 }

@@ -204,7 +204,7 @@ public enum Database {
     }
 
     /**
-     * The option of the driver with which grants would be wrong, as in {@code name=value}; {@link #LOAD_BALANCING_URL} if the settings of
+     * Returns the driver option that would make grants wrong, as {@code name=value}; {@link #LOAD_BALANCING_URL} if the settings of
      * the library would stay in the host's sessions; empty if there is none.
      *
      * <p>{@code transactionReplay} repeats the statements of a transaction on another server, and discards their results, such as the sum

@@ -315,9 +315,9 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * The requests that held permits within a period, the last acquired first. If there are too many, released ones are left out first. No
-     * index has the times of requests, which would cost each acquire and release. But the tokens of a semaphore grow with time: a binary
-     * search over tokens finds the end of the period, and a scan of limited length the requests before it.
+     * The requests that held permits within a period, the last acquired first. If there are too many, released ones are left out first.
+     * Requests have no index on their times, since it would slow down each acquire and release. The tokens of a semaphore grow with time: a
+     * binary search over them finds the end of the period, and a scan of limited length finds the requests before it.
      */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
         return of(name, id -> uses(id, clamp(from), clamp(to), limit), SemaphoreReports.Use::toContract);

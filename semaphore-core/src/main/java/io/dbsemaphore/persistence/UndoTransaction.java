@@ -17,7 +17,7 @@ public record UndoTransaction(ShortTransaction transaction, Tables tables) {
     /**
      * Ensures that no attempt of this acquire holds permits, or ever will. Another caller's acquire with the same external id may.
      *
-     * @param keptAlive whether this JVM has kept the grant alive, and none of its callers uses it, so that its renewals do not count
+     * @param keptAlive whether this JVM kept the grant alive while none of its callers used it; its renewals then do not count
      */
     public void undo(AcquireState acquire, boolean keptAlive) {
         AcquireCommand command = acquire.command();

@@ -1,10 +1,9 @@
 package io.dbsemaphore.spi;
 
-import io.dbsemaphore.admin.SemaphoreMaintenance;
 
 /**
  * Reports whether an owner still exists, for example that of a job that is registered without a time to live.
- * {@link SemaphoreMaintenance#releaseOrphans} asks the beans of this type about every owner that holds permits, application instances
+ * {@code SemaphoreMaintenance.releaseOrphans} asks the beans of this type about every owner that holds permits, application instances
  * included. If there are several, the first answer other than {@link Liveness#UNKNOWN} counts.
  *
  * <p>Called on the thread that runs the maintenance, outside any transaction. An exception is logged and counts as

@@ -6,25 +6,23 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestInProgressException;
-import io.dbsemaphore.SemaphoreOperations;
-import io.dbsemaphore.SemaphoreTemplate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The engine behind {@link SemaphoreTemplate}, as {@code PlatformTransactionManager} is behind Spring's
+ * The engine behind {@link io.dbsemaphore.SemaphoreTemplate}, as {@code PlatformTransactionManager} is behind Spring's
  * {@code TransactionTemplate}: it grants, releases and renews, but runs no callbacks. Applications use
- * {@link SemaphoreOperations}.
+ * {@link io.dbsemaphore.SemaphoreOperations}.
  *
- * <p>Thread-safe. Unless stated otherwise, each method behaves and fails as the method of {@link SemaphoreOperations}
+ * <p>Thread-safe. Unless stated otherwise, each method behaves and fails as the method of {@link io.dbsemaphore.SemaphoreOperations}
  * with the same name.
  */
 public interface PermitManager {
 
     /**
-     * Acquires as {@link SemaphoreOperations#acquire} does.
+     * Acquires as {@code SemaphoreOperations.acquire} does.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait
@@ -46,7 +44,7 @@ public interface PermitManager {
 
     /**
      * Acquires as {@link #acquire} does, without blocking the calling thread; see
-     * {@link SemaphoreOperations#acquireAsync}. If the application completes the future, a waiting acquire ends, and a grant is
+     * {@code SemaphoreOperations.acquireAsync}. If the application completes the future, a waiting acquire ends, and a grant is
      * released.
      *
      * @param request the permits to acquire, for how long, and how long to wait
@@ -55,7 +53,7 @@ public interface PermitManager {
     CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request);
 
     /**
-     * Releases as {@link SemaphoreOperations#release} does.
+     * Releases as {@code SemaphoreOperations.release} does.
      *
      * @param externalId the external id of the grant
      * @return the outcome of the release
@@ -63,7 +61,7 @@ public interface PermitManager {
     ReleaseOutcome release(String externalId);
 
     /**
-     * Finds a grant as {@link SemaphoreOperations#find} does.
+     * Finds a grant as {@code SemaphoreOperations.find} does.
      *
      * @param externalId the external id of the grant
      * @return the grant; empty if nothing is held under this id
@@ -71,7 +69,7 @@ public interface PermitManager {
     Optional<PermitGrant> find(String externalId);
 
     /**
-     * Renews as {@link SemaphoreOperations#renew} does.
+     * Renews as {@code SemaphoreOperations.renew} does.
      *
      * @param externalId the external id of the grant
      * @param ttl the new time to live
@@ -81,7 +79,7 @@ public interface PermitManager {
     PermitGrant renew(String externalId, Duration ttl);
 
     /**
-     * Checks a grant as {@link SemaphoreOperations#requireHeld} does.
+     * Checks a grant as {@code SemaphoreOperations.requireHeld} does.
      *
      * @param grant the grant to check
      * @throws PermitLostException if the grant is no longer held

@@ -118,7 +118,7 @@ public final class Acquire extends AcquireState {
         setWillingToWait(hasWaitTime());
     }
 
-    /** Repeats the call after an answer that the caller does not get. Keeps the place and the deadline. */
+    /** Starts the acquire again after an answer that its caller does not get. It keeps its place and its deadline. */
     public Acquire again() {
         Acquire again = new Acquire(call, command(), shortages(), clock);
         again.continueFrom(this);

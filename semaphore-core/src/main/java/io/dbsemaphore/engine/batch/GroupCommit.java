@@ -46,7 +46,7 @@ public final class GroupCommit {
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param scheduler waits for deadlines; never blocks
      * @param database runs the batches and the polls
-     * @param nobody this instance without waiting callers
+     * @param nobody represents this instance when no caller waits
      * @param retryListenerThreads calls listeners of retries, which may block, for example to release a grant
      * @param channel the channel on which instances notify one another of releases; null without notifications
      */

@@ -90,7 +90,7 @@ final class WorkQueue {
      * Creates an empty queue.
      *
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
-     * @param nobody this instance without waiting callers
+     * @param nobody represents this instance when no caller waits
      */
     @SuppressWarnings("GuardedBy") // the ready queue asks under the lock
     WorkQueue(BatchLimits limits, boolean certifiesWrites, OwnLines nobody, QueueClock clock) {

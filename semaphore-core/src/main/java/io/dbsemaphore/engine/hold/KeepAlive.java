@@ -121,7 +121,7 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Undoes {@link #keep} or {@link #watch} for an acquire whose caller has left without its handle, while another caller has the grant.
+     * Undoes {@link #keep} or {@link #watch} for a caller that left before it got its handle, while another caller has the grant.
      *
      * @return whether the grant is kept alive; if not, it no longer depends on this instance
      */

@@ -239,7 +239,7 @@ public final class Quota {
                 returns, returned.whenComplete((none, failure) -> returnedAt = System.nanoTime()));
     }
 
-    /** Completed when the chunks that are going back now have done so. */
+    /** Returns a future that completes when all chunks that are going back now have gone back. */
     public synchronized CompletableFuture<?> returns() {
         return returns;
     }

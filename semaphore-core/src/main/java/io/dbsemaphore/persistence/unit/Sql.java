@@ -143,7 +143,10 @@ public final class Sql {
         return rows.get();
     }
 
-    /** Queues an update for the next round trip of the transaction, at the latest its commit. Its result is the number of rows. */
+    /**
+     * Queues an update. It is sent with the next round trip of the transaction, at the latest with the commit. The result is the number of
+     * rows.
+     */
     public Supplier<Integer> update(String statement, @Nullable Object... values) {
         Bound bound = bind(statement, values);
         return queue().update(bound.text(), bound.values());
