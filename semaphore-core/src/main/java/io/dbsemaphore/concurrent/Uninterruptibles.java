@@ -1,5 +1,6 @@
 package io.dbsemaphore.concurrent;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
@@ -17,8 +18,14 @@ public final class Uninterruptibles {
         return await(() -> semaphore.tryAcquire(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS));
     }
 
+    /** Waits for a latch, at most for this time. Returns whether it is open. */
+    public static boolean await(CountDownLatch latch, long nanos) {
+        long until = System.nanoTime() + Math.max(0, nanos);
+        return await(() -> latch.await(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS));
+    }
+
     public static void pause(long nanos) {
-        acquire(new Semaphore(0), nanos);
+        await(new CountDownLatch(1), nanos);
     }
 
     /**

@@ -28,6 +28,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -498,13 +499,13 @@ final class AcquireService {
                 || !acquire.callDeadline().isPassed(); // if it is, the database did not answer within the wait time
         // on a thread of the library: the pool may have no connection for longer than the caller waits
         CompletableFuture<Boolean> undone = with.background().undo(acquire);
-        Semaphore ended = new Semaphore(0);
-        CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
+        CountDownLatch ended = new CountDownLatch(1);
+        CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.countDown());
         Duration timeout = with.decisionTimeout();
         Deadline until = acquire.hasWaitTime()
                 ? Deadline.in(timeout)
                 : acquire.callDeadline().plus(timeout);
-        if (!inTime || !Uninterruptibles.acquire(ended, until.remainingNanos()) || !undone.join()) {
+        if (!inTime || !Uninterruptibles.await(ended, until.remainingNanos()) || !undone.join()) {
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
     }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -44,17 +45,17 @@ final class FirstHolders {
     /** The longest holders of permits of the semaphore; empty if they are not known. */
     List<String> of(String name) {
         if (find(name) == null && turn.tryAcquire()) {
-            Semaphore ended = new Semaphore(0);
+            CountDownLatch ended = new CountDownLatch(1);
             CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
                     .thenAcceptAsync(this::read, database)
                     .whenComplete((done, failure) -> {
                         turn.release();
-                        ended.release();
+                        ended.countDown();
                         if (failure != null) {
                             log.debug("The holders of '{}' are not known to the message of a refusal", name, failure);
                         }
                     });
-            Uninterruptibles.acquire(ended, MAX_WAIT);
+            Uninterruptibles.await(ended, MAX_WAIT);
         }
         Reading known = find(name);
         return known == null ? List.of() : known.holders();

@@ -26,6 +26,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -120,7 +121,7 @@ public final class Drill {
     private final List<LocalDateTime> times = new CopyOnWriteArrayList<>();
 
     private final Semaphore answers = new Semaphore(0);
-    private final Semaphore end = new Semaphore(0);
+    private final CountDownLatch end = new CountDownLatch(1);
     private final CompletableFuture<Boolean> turn = new CompletableFuture<>();
     private volatile boolean besideIsOpen;
     private volatile @Nullable Deviation deviationBeside;
@@ -147,7 +148,7 @@ public final class Drill {
         } finally {
             mayEnd = true;
             turn.complete(false);
-            boolean unused = besideIsOpen && Uninterruptibles.acquire(end, PATIENCE.toNanos());
+            boolean unused = besideIsOpen && Uninterruptibles.await(end, PATIENCE.toNanos());
         }
         if (failure == null) {
             failure = deviationBeside;
@@ -309,7 +310,7 @@ public final class Drill {
             deviationBeside = deviationOfBeside(failure);
         } finally {
             answers.release(2);
-            end.release();
+            end.countDown();
         }
     }
 

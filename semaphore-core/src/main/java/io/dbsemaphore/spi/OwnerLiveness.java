@@ -1,6 +1,5 @@
 package io.dbsemaphore.spi;
 
-
 /**
  * Reports whether an owner still exists, for example that of a job that is registered without a time to live.
  * {@code SemaphoreMaintenance.releaseOrphans} asks the beans of this type about every owner that holds permits, application instances

@@ -11,8 +11,8 @@ import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,7 +43,7 @@ final class AvailabilityPoller {
     private final DatabaseThreads threads;
     private final Runnable woken;
     private final @Nullable RemoteReleaseListener listener;
-    private final Semaphore forgotten = new Semaphore(0);
+    private final CountDownLatch forgotten = new CountDownLatch(1);
     private volatile boolean stopped;
     private volatile Deadline soonest = Deadline.in(MIN_PAUSE);
     private @Nullable ScheduledFuture<?> next;
@@ -149,7 +149,7 @@ final class AvailabilityPoller {
         }
         if (forgets) {
             pollWithin(0);
-            boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
+            boolean unused = Uninterruptibles.await(forgotten, MAX_WAIT_TO_FORGET.toNanos());
         }
         if (listener != null) {
             listener.close();
@@ -195,7 +195,7 @@ final class AvailabilityPoller {
         try {
             availabilityTransactions.forgetAll(last.queues().instance());
         } finally {
-            forgotten.release();
+            forgotten.countDown();
         }
     }
 

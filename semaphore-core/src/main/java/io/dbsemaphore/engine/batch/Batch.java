@@ -33,7 +33,7 @@ record Batch(
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
     /** Whether the transaction may block on a row lock. */
-    boolean isWaiting() {
+    boolean awaitsRow() {
         return !awaited.isEmpty();
     }
 
@@ -52,7 +52,7 @@ record Batch(
     }
 
     /** Whether no other batch of this semaphore may begin. */
-    boolean keeps(String name, long now) {
+    boolean blocks(String name, long now) {
         return awaited.isEmpty() || awaited.contains(name) || !isStalled(now);
     }
 

@@ -15,7 +15,7 @@ import java.util.Map;
  * conflict.
  *
  * <p>On servers that {@linkplain io.dbsemaphore.jdbc.Database#certifiesWrites certify writes}, conflicts are frequent, and back-off
- * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a contested semaphore
+ * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted such a semaphore
  * for a time slice leaves it to others for the same time.
  *
  * <p>A semaphore whose row another transaction has locked also pauses briefly. If its callers paused one by one, later ones could
@@ -36,15 +36,15 @@ final class ConflictBackOff {
 
     private static final long SLICE = Duration.ofMillis(50).toNanos();
 
-    /** How long a semaphore is contested after its last conflict. */
-    private static final long CONTESTED = Duration.ofSeconds(2).toNanos();
+    /** How long further conflicts are expected after the last one. */
+    private static final long PERSISTS = Duration.ofSeconds(2).toNanos();
 
-    private final Map<String, Contested> contested = new HashMap<>();
+    private final Map<String, Conflict> conflicts = new HashMap<>();
     private final boolean takesTurns;
     private final QueueClock clock;
 
-    /** The state of one contested semaphore. Instants are of this JVM's monotonic clock. */
-    private static final class Contested {
+    /** The conflicts over one semaphore. Instants are of this JVM's monotonic clock. */
+    private static final class Conflict {
 
         private int conflictsInARow;
         private long conflictAt;
@@ -52,8 +52,8 @@ final class ConflictBackOff {
         private long sliceStartedAt;
         private long pausedUntil;
 
-        private Contested(long now) {
-            conflictAt = now - CONTESTED - 1; // none yet
+        private Conflict(long now) {
+            conflictAt = now - PERSISTS - 1; // none yet
             grantedAt = now - SLICE;
             pausedUntil = now;
         }
@@ -63,14 +63,14 @@ final class ConflictBackOff {
         }
 
         private boolean isOver(long now) {
-            return now - conflictAt > CONTESTED;
+            return now - conflictAt > PERSISTS;
         }
     }
 
     /**
      * Creates an instance without conflicts.
      *
-     * @param takesTurns whether contested semaphores are left to other instances after a time slice
+     * @param takesTurns whether semaphores with conflicts are left to other instances after a time slice
      */
     ConflictBackOff(boolean takesTurns, QueueClock clock) {
         this.takesTurns = takesTurns;
@@ -82,9 +82,9 @@ final class ConflictBackOff {
         long now = clock.now();
         removeFormer(now);
         int inARow = 0;
-        List<Contested> states = new ArrayList<>();
+        List<Conflict> states = new ArrayList<>();
         for (String name : names) {
-            Contested state = contested.computeIfAbsent(name, each -> new Contested(now));
+            Conflict state = conflicts.computeIfAbsent(name, each -> new Conflict(now));
             state.conflictAt = now;
             inARow = Math.max(inARow, ++state.conflictsInARow);
             states.add(state);
@@ -97,19 +97,19 @@ final class ConflictBackOff {
     void locked(String name) {
         long now = clock.now();
         removeFormer(now);
-        Contested state = contested.computeIfAbsent(name, each -> new Contested(now));
+        Conflict state = conflicts.computeIfAbsent(name, each -> new Conflict(now));
         if (!state.isPaused(now)) {
             state.pausedUntil = now + LOCKED + clock.random(9 * LOCKED);
         }
     }
 
     private void removeFormer(long now) {
-        contested.values().removeIf(state -> state.isOver(now) && !state.isPaused(now));
+        conflicts.values().removeIf(state -> state.isOver(now) && !state.isPaused(now));
     }
 
     /** Records a committed batch of this instance. */
     void committed(String name, RemainingAvailability remaining) {
-        Contested state = contested.get(name);
+        Conflict state = conflicts.get(name);
         if (state != null && remaining.fence() > remaining.fenceBefore()) {
             state.conflictsInARow = 0;
             if (takesTurns) {
@@ -118,14 +118,14 @@ final class ConflictBackOff {
         }
     }
 
-    private void granted(String name, Contested state) {
+    private void granted(String name, Conflict state) {
         long now = clock.now();
         if (now - state.grantedAt >= SLICE) {
             state.sliceStartedAt = now;
         }
         state.grantedAt = now;
         if (state.isOver(now)) {
-            contested.remove(name);
+            conflicts.remove(name);
         } else if (now - state.sliceStartedAt >= SLICE) {
             state.pausedUntil = now + SLICE + clock.random(SLICE / 2);
         }
@@ -133,14 +133,14 @@ final class ConflictBackOff {
 
     /** Whether one of these semaphores pauses, so that no batch with it may begin. */
     boolean isPaused(Collection<String> names) {
-        return !contested.isEmpty()
-                && names.stream().map(contested::get).anyMatch(state -> state != null && state.isPaused(clock.now()));
+        return !conflicts.isEmpty()
+                && names.stream().map(conflicts::get).anyMatch(state -> state != null && state.isPaused(clock.now()));
     }
 
     /** The time until the first pause ends; {@link Long#MAX_VALUE} when there is none. */
     long nanosToEnd() {
         long now = clock.now();
-        return contested.values().stream()
+        return conflicts.values().stream()
                 .filter(state -> state.isPaused(now))
                 .mapToLong(state -> state.pausedUntil - now)
                 .min()

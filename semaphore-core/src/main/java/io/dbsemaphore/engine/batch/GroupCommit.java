@@ -156,7 +156,7 @@ public final class GroupCommit {
         if (batch != null) {
             with.observer().waiting(batch.names());
         }
-        if (batch != null && queue.isContended()) {
+        if (batch != null && queue.isBusy()) {
             delay.await(Duration.ofNanos(System.nanoTime() - batch.startedAt()));
         } else {
             delay.skip();
@@ -208,7 +208,7 @@ public final class GroupCommit {
             result = with.transaction()
                     .release(
                             Release.permitIds(batch.releases()),
-                            batch.isWaiting(),
+                            batch.awaitsRow(),
                             batch.releases().get(0).isBlocked());
         } catch (RuntimeException | Error failure) {
             failed(batch, failure, true);

@@ -46,7 +46,7 @@ final class ReadyQueue {
     /**
      * Creates an empty queue.
      *
-     * @param isBlocked whether a batch in flight keeps a semaphore, so that no other batch of it may begin
+     * @param isBlocked whether a batch in flight blocks a semaphore, so that no other batch of it may begin
      * @param isStalled whether such a batch is stalled, so that no acquire reserves a turn behind it
      */
     ReadyQueue(Predicate<String> isBlocked, Predicate<String> isStalled, ConflictBackOff backOff, QueueClock clock) {

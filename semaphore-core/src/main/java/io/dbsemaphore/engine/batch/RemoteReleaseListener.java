@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -44,8 +45,8 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
     private final BooleanSupplier needed;
     private final Consumer<Set<String>> released;
     private final Semaphore begun = new Semaphore(0);
-    private final Semaphore closing = new Semaphore(0);
-    private final Semaphore ended = new Semaphore(0);
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean closed;
     private boolean starvationLogged;
     private Deadline lingering = Deadline.in(Duration.ZERO);
@@ -75,8 +76,8 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
         if (!closed) {
             closed = true;
             begun.release();
-            closing.release();
-            boolean unused = Uninterruptibles.acquire(ended, MAX_WAIT_TO_END.toNanos());
+            closing.countDown();
+            boolean unused = Uninterruptibles.await(ended, MAX_WAIT_TO_END.toNanos());
         }
     }
 
@@ -94,7 +95,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
                 UnexpectedErrors.survive(log, "The listener for releases", failure);
             }
         }
-        ended.release();
+        ended.countDown();
     }
 
     private void listen() {
@@ -143,7 +144,7 @@ final class RemoteReleaseListener implements Runnable, AutoCloseable {
     }
 
     private void pause(Duration time) {
-        boolean unused = Uninterruptibles.acquire(closing, time.toNanos());
+        boolean unused = Uninterruptibles.await(closing, time.toNanos());
     }
 
     private boolean isNeeded() {

@@ -281,7 +281,7 @@ final class Settlement {
         boolean shared = batch.members().size() > 1;
         boolean conflict = failure.isVictim() && !written;
         boolean mayBeCausedByAnother = shared && !unreachable;
-        if (failure.isLockWait() && (!shared || (batch.isWaiting() && !written))) {
+        if (failure.isLockWait() && (!shared || (batch.awaitsRow() && !written))) {
             metLockedRow = true;
             hasWaitedForLock(
                     acquire, batch, written ? Duration.ofMillis(250 + clock.random(250)) : Duration.ZERO, failure);

@@ -83,7 +83,7 @@ final class WaitingLines {
     /** The callers that wait for one semaphore, and the last known availability. */
     private final class Line {
 
-        private final WaiterTree waiting = new WaiterTree();
+        private final WaiterTree callers = new WaiterTree();
         private PermitShortage latest;
         private long latestAsOf;
         private long latestReadAt;
@@ -111,17 +111,17 @@ final class WaitingLines {
 
         /** The first caller for which permits are withheld now; null if there is none. */
         private @Nullable Acquire firstWithClaim() {
-            return isWindowOpen() ? waiting.first() : waiting.firstOfOneSemaphore();
+            return isWindowOpen() ? callers.first() : callers.firstOfOneSemaphore();
         }
 
         /** The first caller for which permits are withheld now, or else the first of all. */
         private @Nullable Acquire nextInTurn() {
             Acquire next = firstWithClaim();
-            return next == null ? waiting.first() : next;
+            return next == null ? callers.first() : next;
         }
 
         private void add(Acquire acquire) {
-            waiting.add(acquire, askOf(acquire));
+            callers.add(acquire, askOf(acquire));
         }
 
         private Ask askOf(Acquire acquire) {
@@ -140,7 +140,7 @@ final class WaitingLines {
         /** The line of this semaphore, as seen by an acquire. */
         private LineAhead line(Acquire acquire) {
             return new LineAhead(
-                    waiting.demandAhead(acquire), elsewhere, acquire.position().standsAt(), isWindowOpen());
+                    callers.demandAhead(acquire), elsewhere, acquire.position().standsAt(), isWindowOpen());
         }
 
         private Admission admission(Acquire acquire) {
@@ -159,17 +159,17 @@ final class WaitingLines {
 
         /** Takes the callers that can be served, by scans that end after {@link #MAX_PASSED} callers that cannot. */
         private void serve(Consumer<Acquire> taken) {
-            Acquire last = serve(waiting.first(), taken);
+            Acquire last = serve(callers.first(), taken);
             if (last != null) {
-                Acquire unused = serve(waiting.firstOfOneSemaphore(), taken);
-                passed = serve(waiting.after(passed == null ? last : passed), taken);
+                Acquire unused = serve(callers.firstOfOneSemaphore(), taken);
+                passed = serve(callers.after(passed == null ? last : passed), taken);
             }
         }
 
         /** Takes callers from this one on. Returns the last caller scanned if others behind it may be served; null otherwise. */
         private @Nullable Acquire serve(@Nullable Acquire from, Consumer<Acquire> taken) {
             int passedOver = 0;
-            for (Acquire next = from; next != null; next = waiting.after(next)) {
+            for (Acquire next = from; next != null; next = callers.after(next)) {
                 if (canBeServed(next)) {
                     taken.accept(next);
                 } else if (!isAnyLeftBehind(next)) {
@@ -326,14 +326,14 @@ final class WaitingLines {
 
     /** The callers that wait for a semaphore, as recorded for other instances. */
     LineHead local(String name) {
-        return find(name).map(queue -> queue.waiting.toLocal()).orElse(LineHead.EMPTY);
+        return find(name).map(queue -> queue.callers.toLocal()).orElse(LineHead.EMPTY);
     }
 
     /** The number of permits that earlier callers of this JVM wait for, for each semaphore of the acquire. */
     Map<String, Demand> demandAhead(Acquire acquire) {
         Map<String, Demand> demand = new HashMap<>();
         acquire.names()
-                .forEach(name -> find(name).ifPresent(queue -> demand.put(name, queue.waiting.demandAhead(acquire))));
+                .forEach(name -> find(name).ifPresent(queue -> demand.put(name, queue.callers.demandAhead(acquire))));
         return demand;
     }
 
@@ -380,9 +380,9 @@ final class WaitingLines {
         boolean removed = false;
         for (String name : acquire.names()) {
             Line queue = byName.get(name);
-            if (queue != null && queue.waiting.remove(acquire)) {
+            if (queue != null && queue.callers.remove(acquire)) {
                 removed = true;
-                if (queue.waiting.isEmpty()) {
+                if (queue.callers.isEmpty()) {
                     byName.remove(name);
                 }
             }
@@ -393,7 +393,7 @@ final class WaitingLines {
     Collection<Acquire> clear() {
         Set<Acquire> all = new LinkedHashSet<>();
         for (Line queue : byName.values()) {
-            for (Acquire next = queue.waiting.first(); next != null; next = queue.waiting.after(next)) {
+            for (Acquire next = queue.callers.first(); next != null; next = queue.callers.after(next)) {
                 all.add(next);
             }
         }
@@ -445,10 +445,10 @@ final class WaitingLines {
      */
     void assumeEnoughForFirst(String name) {
         find(name).ifPresent(queue -> {
-            Acquire first = queue.waiting.first();
+            Acquire first = queue.callers.first();
             queue.raiseAvailableFor(first);
             if (first != null && !canBeServed(first)) {
-                queue.raiseAvailableFor(queue.waiting.firstOfOneSemaphore());
+                queue.raiseAvailableFor(queue.callers.firstOfOneSemaphore());
             }
         });
     }

@@ -53,10 +53,10 @@ final class WorkQueue {
     private static final int THRESHOLD = 4;
 
     /** How long contention is assumed to persist after it was observed. */
-    private static final Duration CONTENTION_PERSISTS = Duration.ofMillis(10);
+    private static final Duration BUSY_PERSISTS = Duration.ofMillis(10);
 
     /** How long batches wait for row locks at once, after another transaction was found to have locked a row. */
-    private static final Duration CONTESTED = Duration.ofSeconds(1);
+    private static final Duration LOCKS_PERSIST = Duration.ofSeconds(1);
 
     private final BatchLimits limits;
     private final OwnLines nobody;
@@ -78,9 +78,9 @@ final class WorkQueue {
 
     @GuardedBy("this") private int acquiresInFlight;
 
-    @GuardedBy("this") private Deadline contestedUntil;
+    @GuardedBy("this") private Deadline locksUntil;
 
-    @GuardedBy("this") private Deadline contendedUntil;
+    @GuardedBy("this") private Deadline busyUntil;
 
     @GuardedBy("this") private boolean closed;
 
@@ -98,10 +98,10 @@ final class WorkQueue {
         this.nobody = nobody;
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
-        ready = new ReadyQueue(this::isKept, this::isStalled, backOff, clock);
+        ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
         waitQueues = new WaitingLines(clock);
-        contestedUntil = clock.in(Duration.ZERO);
-        contendedUntil = clock.in(Duration.ZERO);
+        locksUntil = clock.in(Duration.ZERO);
+        busyUntil = clock.in(Duration.ZERO);
     }
 
     /**
@@ -160,7 +160,7 @@ final class WorkQueue {
 
     /** Takes a batch. If it takes releases along, it does not wait for a row that was not found locked before. */
     synchronized Batch take(boolean withKeptAlive, boolean takesReleases) {
-        boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
+        boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || meetsLocks());
         ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
         List<Acquire> members =
                 selection.members().stream().sorted(Acquire.IN_ORDER).toList();
@@ -176,7 +176,7 @@ final class WorkQueue {
         members.forEach(acquire -> {
             acquire.moveTo(Stage.BATCH);
             acquire.setDemandAhead(waitQueues.demandAhead(acquire));
-            acquire.setRowAwaited(batch.isWaiting());
+            acquire.setRowAwaited(batch.awaitsRow());
         });
         inFlight.add(batch);
         names.forEach(name -> inFlightByName.put(name, batch));
@@ -198,35 +198,35 @@ final class WorkQueue {
 
     /** Whether a further batch of acquires may wait for a row lock. */
     @GuardedBy("this") private boolean mayWait() {
-        return waiting(false) < limits.maxWaiting();
+        return awaitingRows(false) < limits.maxWaiting();
     }
 
     /** The number of batches, of releases only or of acquires, that may be waiting for a row lock. */
-    @GuardedBy("this") private long waiting(boolean ofReleases) {
+    @GuardedBy("this") private long awaitingRows(boolean ofReleases) {
         return inFlight.stream()
-                .filter(batch -> batch.isWaiting() && batch.isOfReleases() == ofReleases)
+                .filter(batch -> batch.awaitsRow() && batch.isOfReleases() == ofReleases)
                 .count();
     }
 
     /** Whether other transactions have locked rows recently. */
-    @GuardedBy("this") private boolean isContested() {
-        return !clock.isPassed(contestedUntil);
+    @GuardedBy("this") private boolean meetsLocks() {
+        return !clock.isPassed(locksUntil);
     }
 
     /** Whether so many callers are active that a short delay lets more of them join a batch. */
-    synchronized boolean isContended() {
-        return ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil);
+    synchronized boolean isBusy() {
+        return ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(busyUntil);
     }
 
-    /** Whether a batch in flight keeps a semaphore, so that no other batch of it may begin. */
-    @GuardedBy("this") private boolean isKept(String name) {
+    /** Whether a batch in flight blocks a semaphore, so that no other batch of it may begin. */
+    @GuardedBy("this") private boolean isBlocked(String name) {
         Batch batch = inFlightByName.get(name);
-        return batch != null && batch.keeps(name, clock.now());
+        return batch != null && batch.blocks(name, clock.now());
     }
 
     @GuardedBy("this") private boolean isAnyKept(Set<String> names) {
         for (String name : names) {
-            if (isKept(name)) {
+            if (isBlocked(name)) {
                 return true;
             }
         }
@@ -236,7 +236,7 @@ final class WorkQueue {
     @GuardedBy("this") private boolean isStalled(String name) {
         Batch batch = inFlightByName.get(name);
         long now = clock.now();
-        return batch != null && batch.keeps(name, now) && batch.isStalled(now);
+        return batch != null && batch.blocks(name, now) && batch.isStalled(now);
     }
 
     /**
@@ -294,11 +294,11 @@ final class WorkQueue {
         inFlight.remove(batch);
         batch.names().forEach(name -> inFlightByName.remove(name, batch));
         if (acquiresInFlight >= THRESHOLD) {
-            contendedUntil = clock.in(CONTENTION_PERSISTS);
+            busyUntil = clock.in(BUSY_PERSISTS);
         }
         acquiresInFlight -= batch.members().size();
         if (settlement.hasMetLockedRow()) {
-            contestedUntil = clock.in(CONTESTED);
+            locksUntil = clock.in(LOCKS_PERSIST);
         }
         boolean woken = wake(batch.names());
         // a release that was piggy-backed on an earlier batch counts again: that batch may have read its permits as
@@ -330,10 +330,10 @@ final class WorkQueue {
         return !closed
                 && limits.maxBatchSize() > 1
                 && limits.atOnce() > 1
-                && waiting(false) == 0
-                && !isContested()
+                && awaitingRows(false) == 0
+                && !meetsLocks()
                 && !backOff.isPaused(names)
-                && (isContended() || names.stream().anyMatch(this::isAwaited));
+                && (isBusy() || names.stream().anyMatch(this::isAwaited));
     }
 
     /** The time until a transaction of releases can begin; {@link Long#MAX_VALUE} if there is none to do. */
@@ -353,7 +353,7 @@ final class WorkQueue {
             }
         }
         taken.forEach(releases::remove);
-        boolean waits = taken.size() == 1 && !taken.get(0).isBlocked() && waiting(true) < limits.maxWaiting();
+        boolean waits = taken.size() == 1 && !taken.get(0).isBlocked() && awaitingRows(true) < limits.maxWaiting();
         Set<String> awaited = waits ? taken.get(0).grant().counts().keySet() : Set.of();
         Batch batch = new Batch(true, List.of(), taken, Set.of(), awaited, nobody, clock.now(), Map.of());
         if (!taken.isEmpty()) {
@@ -513,7 +513,7 @@ final class WorkQueue {
         // the batch that decides such callers writes these records; a poll would leave the callers out
         Set<String> kept = ready.namesOfWoken();
         for (String name : inFlightByName.keySet()) {
-            if (isKept(name)) {
+            if (isBlocked(name)) {
                 kept.add(name);
             }
         }
@@ -545,7 +545,7 @@ final class WorkQueue {
         recordClock(polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf);
         Set<String> idle = new HashSet<>();
         polled.forEach((name, seen) -> {
-            if (!isKept(name)) {
+            if (!isBlocked(name)) {
                 idle.add(name);
                 waitQueues.recordPoll(name, seen, asOf);
                 if (!seen.isRegistered()) {
@@ -579,7 +579,7 @@ final class WorkQueue {
         boolean woken = false;
         boolean isPollDue = false;
         for (String name : names) {
-            boolean tried = !isKept(name) && waitQueues.assumeEnoughIfOneIsMissing(name) && wake(Set.of(name));
+            boolean tried = !isBlocked(name) && waitQueues.assumeEnoughIfOneIsMissing(name) && wake(Set.of(name));
             woken |= tried;
             isPollDue |= !tried && waitQueues.isTurnNear(name);
         }

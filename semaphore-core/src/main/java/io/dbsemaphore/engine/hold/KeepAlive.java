@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
@@ -174,13 +175,13 @@ public final class KeepAlive implements AutoCloseable {
      */
     public void confirm(HeldGrant state, Deadline until) {
         if (!state.isLeaseValid() && Uninterruptibles.acquire(confirming, until.remainingNanos())) {
-            Semaphore ended = new Semaphore(0);
+            CountDownLatch ended = new CountDownLatch(1);
             with.connections().threads().execute(() -> {
                 attempt("confirmation", () -> confirmNow(state));
                 confirming.release();
-                ended.release();
+                ended.countDown();
             });
-            Uninterruptibles.acquire(ended, until.remainingNanos());
+            Uninterruptibles.await(ended, until.remainingNanos());
         }
     }
 

@@ -107,7 +107,7 @@ class GroupCommitIntegrationTests {
         for (int i = 0; i < 4; i++) {
             acquire(false);
         }
-        assertThat(queue.isContended()).as("contended by four callers").isTrue();
+        assertThat(queue.isBusy()).as("contended by four callers").isTrue();
     }
 
     /** The next batch has begun with a caller of this one that waits: it is no concern of this one any more. */

@@ -73,7 +73,7 @@ final class ModelFlight {
 
     @Override
     public String toString() {
-        return "batch " + number + (batch.isWaiting() ? " waiting for " + batch.awaited() : "")
+        return "batch " + number + (batch.awaitsRow() ? " waiting for " + batch.awaited() : "")
                 + (result == null
                         ? ""
                         : result.outcomes().stream()

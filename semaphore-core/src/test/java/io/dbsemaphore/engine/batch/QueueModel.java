@@ -272,7 +272,7 @@ final class QueueModel {
         assertThat(database.held()).as("held by nobody").isEmpty();
         assertThat(queue.needsPolls()).isEqualTo(false);
         assertThat(queue.hasKeptAlive()).isEqualTo(false);
-        assertThat(queue.isContended()).isEqualTo(false);
+        assertThat(queue.isBusy()).isEqualTo(false);
         assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);
         assertThat(queue.take(true, false).members()).isEmpty();
     }

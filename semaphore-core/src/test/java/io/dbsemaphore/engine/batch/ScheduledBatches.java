@@ -47,7 +47,7 @@ final class ScheduledBatches {
         if (flight == null || database.isBlocked(flight.batch.awaited())) {
             return "-";
         }
-        if (!flight.batch.isWaiting()) {
+        if (!flight.batch.awaitsRow()) {
             releaseAll();
         }
         BatchResult result = database.decide(List.copyOf(flight.batch.members()), flight.batch.startedAt());

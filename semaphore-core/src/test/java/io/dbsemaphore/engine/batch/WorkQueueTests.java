@@ -36,7 +36,7 @@ class WorkQueueTests extends WorkQueueFixture {
         add(3);
 
         assertThat(take().members()).hasSize(3);
-        assertThat(queue.isContended()).isEqualTo(false);
+        assertThat(queue.isBusy()).isEqualTo(false);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
     }
 
@@ -45,12 +45,12 @@ class WorkQueueTests extends WorkQueueFixture {
         add(4);
         Batch batch = queue.take(true, false);
 
-        assertThat(queue.isContended()).isEqualTo(true);
+        assertThat(queue.isBusy()).isEqualTo(true);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(true);
 
         end(batch, Map.of(), new GrantOutcome.Withdrawn());
 
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !queue.isContended());
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !queue.isBusy());
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
     }
 
@@ -62,7 +62,7 @@ class WorkQueueTests extends WorkQueueFixture {
         Batch second = queue.take(true, false);
 
         assertThat(second.members()).hasSize(4);
-        assertThat(queue.isContended()).isEqualTo(true);
+        assertThat(queue.isBusy()).isEqualTo(true);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
     }
 
@@ -266,7 +266,7 @@ class WorkQueueTests extends WorkQueueFixture {
         Acquire later = acquire(command(BACKUP), false, Deadline.NEVER, clock);
         pausing.add(later);
 
-        assertThat(waitsForCopy.isWaiting()).isEqualTo(true);
+        assertThat(waitsForCopy.awaitsRow()).isEqualTo(true);
         assertThat(pausing.take(true, true).members()).as("at once").isEmpty();
         assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(2), Duration.ofMillis(20));
         now.addAndGet(pausing.nanosToWork());
@@ -285,7 +285,7 @@ class WorkQueueTests extends WorkQueueFixture {
 
         long toStall = stalling.nanosToWork();
 
-        assertThat(inFlight.isWaiting()).isEqualTo(!takesReleases);
+        assertThat(inFlight.awaitsRow()).isEqualTo(!takesReleases);
         assertThat(Duration.ofNanos(toStall)).isBetween(Duration.ofMillis(250), Duration.ofMillis(251));
         now.addAndGet(toStall);
         assertThat(stalling.nanosToWork()).isZero();

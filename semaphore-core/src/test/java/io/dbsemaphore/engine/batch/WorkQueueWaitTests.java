@@ -365,7 +365,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         List.of(release(1), release(2)).forEach(queue::add);
         Batch both = queue.takeReleases();
         assertThat(both.releases()).hasSize(2);
-        assertThat(both.isWaiting()).as("waits").isFalse();
+        assertThat(both.awaitsRow()).as("waits").isFalse();
 
         Settlement.Result failed = queue.finishFailed(
                 both,
@@ -385,12 +385,12 @@ class WorkQueueWaitTests extends WorkQueueFixture {
             single.add(release(i));
             batches.add(single.takeReleases());
         }
-        assertThat(batches).extracting(Batch::isWaiting).containsExactly(true, false);
+        assertThat(batches).extracting(Batch::awaitsRow).containsExactly(true, false);
 
         Settlement.Result unused = single.finish(batches.get(0), released(1), 0);
 
         single.add(release(3));
-        assertThat(single.takeReleases().isWaiting()).isTrue();
+        assertThat(single.takeReleases().awaitsRow()).isTrue();
     }
 
     private static Release release(long requestId) {
