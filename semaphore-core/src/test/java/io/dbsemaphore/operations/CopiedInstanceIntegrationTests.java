@@ -10,6 +10,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
@@ -213,7 +214,9 @@ class CopiedInstanceIntegrationTests {
     private static InstanceLease lease(Node node) {
         Object engine = Objects.requireNonNull(ReflectionTestUtils.getField(node, "engine"));
         Object run = Objects.requireNonNull(ReflectionTestUtils.getField(engine, "run"));
-        return (InstanceLease) Objects.requireNonNull(ReflectionTestUtils.getField(run, "lease"));
+        Object keepAlive = Objects.requireNonNull(ReflectionTestUtils.getField(run, "keepAlive"));
+        return ((KeepAlive.Collaborators) Objects.requireNonNull(ReflectionTestUtils.getField(keepAlive, "with")))
+                .lease();
     }
 
     private static Node start() {

@@ -116,9 +116,14 @@ public final class KeepAlive implements AutoCloseable {
      */
     public void keep(HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, Deadline maxHold, long epoch) {
         state.bindTo(with.lease(), epoch);
-        ScheduledRenewal kept = new ScheduledRenewal(state, handle, maxHold);
+        ScheduledRenewal kept = scheduled(state, handle, maxHold);
         byRequest.compute(kept.requestId(), (requestId, known) -> kept.replacing(known));
         beginTurns();
+    }
+
+    private ScheduledRenewal scheduled(
+            HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, @Nullable Deadline maxHold) {
+        return new ScheduledRenewal(state, handle, maxHold, with.longestInterval(), with.leakThreshold());
     }
 
     /**
@@ -145,7 +150,7 @@ public final class KeepAlive implements AutoCloseable {
     public void watch(GrantHandle handle) {
         HeldGrant state = handle.state();
         if (state.grant().ttl() != null) {
-            ScheduledRenewal watched = new ScheduledRenewal(state, () -> handle, null);
+            ScheduledRenewal watched = scheduled(state, () -> handle, null);
             byRequest.merge(watched.requestId(), watched, (known, added) -> known.orElse(added));
             beginTurns();
         }
@@ -158,7 +163,7 @@ public final class KeepAlive implements AutoCloseable {
      */
     public @Nullable GrantHandle stop(long requestId) {
         ScheduledRenewal stopped = byRequest.remove(requestId);
-        if (stopped != null && stopped.leaked) {
+        if (stopped != null && stopped.isLeaked()) {
             log.info(
                     "Grant {}, reported as a possible leak, was released after {}",
                     stopped.state.grant().externalId(),
@@ -511,143 +516,5 @@ public final class KeepAlive implements AutoCloseable {
                     scheduled.state.acquiredAt());
         }
         with.lost().accept(lost);
-    }
-
-    /** A grant that is kept alive or watched, and the time of its next action. Changed by the thread of the keep-alive. */
-    private final class ScheduledRenewal {
-
-        /** An interval is divided into this many parts. Grants that are due within the same part share a statement. */
-        private static final int PARTS = 10;
-
-        private static final Duration MAX_RETRY = Duration.ofSeconds(1);
-
-        /** Expiries are stored in milliseconds: a grant that ends this close to its maximum hold ends at it. */
-        private static final Duration EXACT = Duration.ofMillis(10);
-
-        /** This JVM's deadline is earlier than the database's by the time of a round trip. */
-        private static final Duration EXPIRED_THERE = Duration.ofMillis(200);
-
-        private final HeldGrant state;
-        private final Supplier<? extends @Nullable GrantHandle> handle;
-        private final @Nullable Deadline maxHold;
-        private Deadline leak;
-        private volatile boolean leaked;
-
-        /** When it has to be renewed or reported, computed from the deadline in {@link #lookedAt}. */
-        private Deadline due = Deadline.NEVER;
-
-        private @Nullable Deadline lookedAt;
-
-        /** The one of an earlier acquire of the same grant. */
-        private @Nullable ScheduledRenewal replaced;
-
-        /** @param maxHold until when it is renewed; null if it is only watched */
-        ScheduledRenewal(
-                HeldGrant state, Supplier<? extends @Nullable GrantHandle> handle, @Nullable Deadline maxHold) {
-            this.state = state;
-            this.handle = handle;
-            this.maxHold = maxHold;
-            this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(with.leakThreshold());
-        }
-
-        /** Returns the one to use when a watched one is added: this one, if it is of the same grant, otherwise the other. */
-        ScheduledRenewal orElse(ScheduledRenewal watched) {
-            if (watched.state != state) {
-                return watched;
-            }
-            if (isKeptAlive() && replaced == null) {
-                replaced = watched;
-            }
-            return this;
-        }
-
-        ScheduledRenewal replacing(@Nullable ScheduledRenewal known) {
-            if (known != null && known.state == state) {
-                known.replaced = null; // one is enough, since a caller rarely leaves without its grant
-                replaced = known;
-            }
-            return this;
-        }
-
-        ScheduledRenewal without(GrantHandle left) {
-            return replaced != null && handle() == left ? replaced : this;
-        }
-
-        /** The handle of its user; null if nobody uses it. */
-        @Nullable GrantHandle handle() {
-            return handle.get();
-        }
-
-        long requestId() {
-            return state.grant().requestId();
-        }
-
-        boolean isKeptAlive() {
-            return maxHold != null;
-        }
-
-        /** Whether something has to be done. Cheap, since each turn asks every grant. */
-        boolean isDue(long nowNanos) {
-            Deadline lost = state.deadline();
-            if (!lost.equals(lookedAt)) { // new, or renewed since
-                lookedAt = lost;
-                due = maxHold == null ? lost.plus(EXPIRED_THERE) : isLastTerm() ? lost : renewal(lost);
-            }
-            return due.remainingNanos(nowNanos) <= 0 || leak.remainingNanos(nowNanos) <= 0;
-        }
-
-        /** Whether it has expired by this JVM's clock, and if it is only watched, also by the database's. */
-        boolean isExpired() {
-            return (maxHold == null ? due : state.deadline()).isPassed();
-        }
-
-        /** Whether it has to be renewed now. */
-        boolean isToBeRenewed() {
-            return maxHold != null && !isLastTerm() && due.isPassed();
-        }
-
-        /** Whether it expires at the end of its maximum hold, or its holder has renewed it beyond that. */
-        boolean isLastTerm() {
-            return maxHold != null
-                    && !maxHold.never()
-                    && state.deadline().plus(EXACT).compareTo(maxHold) >= 0;
-        }
-
-        /** The expiry after a renewal at this time: after the time to live, at the latest at the end of the maximum hold. */
-        Deadline renewedUntil(long asOfNanos) {
-            Duration ttl = state.grant().ttl();
-            Deadline whole = ttl == null ? Deadline.NEVER : Deadline.after(asOfNanos, ttl);
-            return maxHold == null ? whole : whole.orEarlier(maxHold);
-        }
-
-        /** Whether the grant may have leaked, since it has been held for too long. True only once. */
-        boolean leaksNow() {
-            if (!leak.isPassed()) {
-                return false;
-            }
-            leak = Deadline.NEVER;
-            leaked = true;
-            return true;
-        }
-
-        /** Schedules another attempt soon, if its renewal or the report of its expiry has failed. */
-        void postpone() {
-            Duration ttl = state.grant().ttl();
-            if (ttl != null && (isExpired() || isToBeRenewed())) {
-                Deadline retry = Deadline.in(ttl.dividedBy(10)).orEarlier(Deadline.in(MAX_RETRY));
-                due = maxHold == null ? retry : retry.orEarlier(state.deadline());
-            }
-        }
-
-        /** When a renewal is due: after a third of the time to live, less the pause between turns. */
-        private Deadline renewal(Deadline lost) {
-            Duration ttl = state.grant().ttl();
-            if (ttl == null) {
-                return Deadline.NEVER;
-            }
-            Duration third = ttl.dividedBy(3);
-            Duration interval = third.compareTo(with.longestInterval()) < 0 ? third : with.longestInterval();
-            return lost.plus(interval.minus(ttl).minus(InstanceLease.PAUSE)).roundedDown(interval.dividedBy(PARTS));
-        }
     }
 }
