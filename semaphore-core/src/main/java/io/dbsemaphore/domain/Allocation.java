@@ -54,13 +54,13 @@ public record Allocation(
     /**
      * The refused acquires that wait, by semaphore.
      *
-     * @param startedAt this JVM's monotonic clock before the transaction
+     * @param answeredAt this JVM's monotonic clock when the held permits were read
      */
-    public Map<String, List<Waiter>> waiters(long startedAt) {
+    public Map<String, List<Waiter>> waiters(long answeredAt) {
         if (refusals.isEmpty()) {
             return Map.of();
         }
-        Places places = new Places(Place.micros(now()), startedAt);
+        Places places = new Places(Place.micros(now()), answeredAt);
         Map<String, List<Waiter>> waiters = new HashMap<>();
         refusals.keySet().stream()
                 .filter(AcquireState::isWillingToWait)

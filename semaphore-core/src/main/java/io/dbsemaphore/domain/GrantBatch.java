@@ -14,11 +14,6 @@ import java.util.SortedMap;
  * @param releases the requests to release first, so that their permits are available to the acquires: the ids of the permits of each
  *     request, by its id. Permits that another transaction has locked stay held, see {@link BatchResult#released}
  * @param queues the waiting callers that are not in the batch
- * @param startedAt this JVM's monotonic clock when the batch began
  */
 public record GrantBatch(
-        List<AcquireState> acquires,
-        Set<String> awaited,
-        SortedMap<Long, List<Long>> releases,
-        OwnLines queues,
-        long startedAt) {}
+        List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, OwnLines queues) {}

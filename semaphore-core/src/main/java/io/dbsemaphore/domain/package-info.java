@@ -3,7 +3,7 @@
  * acquire, and the {@linkplain io.dbsemaphore.domain.Allocation decision} which acquires of a batch are granted. No class
  * uses a database or starts a thread.
  *
- * <p>Internal. Depends on the values and exceptions of the contract.
+ * <p>Internal. Depends on the line, and on the values and exceptions of the contract.
  */
 @NullMarked
 package io.dbsemaphore.domain;

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Each answer of the database bounds the offset between its clock and this JVM's monotonic clock: it was given after the question was
  * sent and before the answer arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
  * Synchronization</a>, 1989). While there is no recent answer, an arrival is not known. It is {@linkplain #resolve resolved} when there is
- * one, to at most the time of that answer, which comes before the arrivals that are known at once.
+ * one, by the offset of that answer, which the {@linkplain Places transaction that got it} uses, too.
  *
  * <p>Times of the JVM are those of {@link System#nanoTime}. Not thread-safe.
  */
@@ -25,10 +25,9 @@ public final class ArrivalClock {
     private final long origin;
     private boolean read;
     private long offset;
-    /** The offset for callers that came before the first answer, as the {@linkplain Places transaction of that answer} assumes it. */
+    /** The offset by the first answer after a time without one. */
     private long firstOffset;
 
-    private long firstAnswer;
     private long readAt;
     private long latest = Long.MIN_VALUE;
 
@@ -45,22 +44,20 @@ public final class ArrivalClock {
      * Records an answer of the database.
      *
      * @param micros its clock when it gave the answer, in microseconds since 1970
-     * @param asOf when the database was asked
-     * @param now when the answer arrived
+     * @param askedAt when the database was asked
+     * @param answeredAt when the answer arrived
      * @return whether arrivals can be resolved that could not be before
      */
-    public boolean read(long micros, long asOf, long now) {
-        long atLeast = micros - elapsed(now);
-        long atMost = micros - elapsed(asOf);
-        boolean first = !isRecent(now);
+    public boolean read(long micros, long askedAt, long answeredAt) {
+        long atLeast = micros - elapsed(answeredAt);
+        boolean first = !isRecent(answeredAt);
         if (first) {
             offset = atLeast;
-            firstOffset = atMost;
-            firstAnswer = micros;
+            firstOffset = atLeast;
         } else {
-            offset = Math.min(Math.max(offset, atLeast), atMost);
+            offset = Math.min(Math.max(offset, atLeast), micros - elapsed(askedAt));
         }
-        readAt = now;
+        readAt = answeredAt;
         read = true;
         return first;
     }
@@ -75,13 +72,14 @@ public final class ArrivalClock {
         return new Arrival(now, latest, true);
     }
 
-    /** The arrival, as far as it is known now. */
+    /** The arrival, as far as it is known now. If the database's clock was set back, it is not left behind callers that come now. */
     public Arrival resolve(Arrival arrival, long now) {
-        if (arrival.isKnown() || !isRecent(now)) {
+        if (!isRecent(now)) {
             return arrival;
         }
-        long micros = Math.min(elapsed(arrival.nanoTime()) + firstOffset, firstAnswer);
-        return new Arrival(arrival.nanoTime(), micros, true);
+        long micros = arrival.isKnown() ? arrival.micros() : elapsed(arrival.nanoTime()) + firstOffset;
+        long latestPossible = elapsed(now) + offset;
+        return new Arrival(arrival.nanoTime(), micros - latestPossible > MAX_STEP ? latestPossible : micros, true);
     }
 
     /** A difference, since {@link System#nanoTime} may overflow. */

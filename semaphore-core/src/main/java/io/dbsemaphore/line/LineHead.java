@@ -24,13 +24,13 @@ public record LineHead(List<Waiter> first, int size) {
         first = List.copyOf(first);
     }
 
-    /** This queue with callers that begin to wait. */
+    /** This head with callers that begin to wait. */
     public LineHead with(List<Waiter> more) {
         return with(more, more.size());
     }
 
     /**
-     * This queue with further callers.
+     * This head with further callers.
      *
      * @param more the first of them
      * @param count the number of all

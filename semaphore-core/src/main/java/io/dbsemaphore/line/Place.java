@@ -7,8 +7,8 @@ import java.time.temporal.ChronoUnit;
 /**
  * The place of a caller in the order of all instances' callers: the smaller one is served first. {@link Places} makes it.
  *
- * @param startTag compared first; always 0, so that the arrival decides. For another order it would be set, and the records of waiting
- *     callers would have to tell it to other instances
+ * @param startTag compared first; always 0, so that the arrival decides. Sorted sets rely on places that do not change while a caller
+ *     waits
  * @param arrival when the caller came, in microseconds since 1970 by the database's clock
  */
 public record Place(long startTag, long arrival) implements Comparable<Place> {

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
  * same values, so that other instances are told the place that the caller has.
  *
  * @param now the database's clock in the transaction that refuses a caller, in microseconds since 1970
- * @param startedAt this JVM's monotonic clock before that transaction
+ * @param answeredAt this JVM's monotonic clock when the database had answered with that time
  */
-public record Places(long now, long startedAt) {
+public record Places(long now, long answeredAt) {
 
     /**
      * The place of a caller that is refused: its arrival. If the clocks had not been compared when it came, it is the age of the caller
@@ -19,7 +19,7 @@ public record Places(long now, long startedAt) {
         return at(
                 arrival.isKnown()
                         ? Math.min(arrival.micros(), now)
-                        : now - TimeUnit.NANOSECONDS.toMicros(startedAt - arrival.nanoTime()));
+                        : now - TimeUnit.NANOSECONDS.toMicros(answeredAt - arrival.nanoTime()));
     }
 
     /** The place of a caller that was not decided yet. */

@@ -3,7 +3,7 @@ package io.dbsemaphore.line;
 /**
  * A caller that waits for permits of a semaphore, as other instances know it.
  *
- * @param place its place in the queue
+ * @param place its place in the line
  * @param ask the permits that it waits for
  * @param ofSeveral whether it waits for several semaphores
  */

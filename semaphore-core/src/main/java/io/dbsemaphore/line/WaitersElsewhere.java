@@ -8,14 +8,14 @@ import java.util.List;
  * The callers of other instances that wait for a semaphore. Their permits are withheld from later callers of this instance.
  *
  * @param instance the id of this instance
- * @param queues the valid queues of other instances, none of them empty
+ * @param queues the valid heads of the lines of other instances, none of them empty
  */
 public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
 
     public static final WaitersElsewhere NONE = new WaitersElsewhere(0, List.of());
 
     /**
-     * Selects the valid queues of other instances.
+     * Selects the valid heads of the lines of other instances.
      *
      * @param instance the id of this instance
      * @param now the database's clock

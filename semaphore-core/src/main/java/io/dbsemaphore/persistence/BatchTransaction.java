@@ -23,6 +23,7 @@ import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -58,7 +59,7 @@ import org.slf4j.LoggerFactory;
  *   <li>Acquires whose external id exists are settled with the existing request.
  *   <li>The semaphore rows are locked: first the rows that the batch waits for, by one statement each, in ascending order of ids; then
  *       the others, in one statement that skips locked rows. Acquires that name a skipped or missing row are postponed.
- *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
+ *   <li>If callers may be waiting for a semaphore, the waiting callers of the other instances are read.
  *   <li>The held permits are summed in a separate statement after the locks.
  * </ol>
  *
@@ -135,6 +136,7 @@ public final class BatchTransaction {
         WaiterTable.Rows queues = tables.waiters().queues(batch.queues());
         queues.expect(locks.names(), outcomes.openNames(AcquireState::hasWaited));
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
+        long answeredAt = System.nanoTime();
         Map<Long, ReleaseOutcome> released = outcomes(release.get(), ReleaseOutcome.RELEASED);
         forgetDeleted(locks, batch.awaited(), outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
@@ -144,12 +146,13 @@ public final class BatchTransaction {
                 allocation.hasRefusals() ? reclaim.releaseFor(allocation.shortfalls()) : List.of();
         if (!reclaimed.isEmpty()) {
             allocation = Allocation.of(outcomes.open(), sum(locks, queues));
+            answeredAt = System.nanoTime();
         }
         write(allocation).forEach(outcomes::settle);
         allocation.rejections().forEach(outcomes::settle);
         refuse(allocation).forEach(outcomes::settle);
-        tell(queues, batch, allocation);
-        return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
+        tell(queues, batch.queues(), allocation.waiters(answeredAt), allocation);
+        return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released, answeredAt);
     }
 
     /**
@@ -369,14 +372,14 @@ public final class BatchTransaction {
     }
 
     /** Tells other instances which callers of this one wait after the transaction, in the order of the locks. */
-    private static void tell(WaiterTable.Rows queues, GrantBatch batch, Allocation decision) {
-        Map<String, List<Waiter>> refused = decision.waiters(batch.startedAt());
+    private static void tell(
+            WaiterTable.Rows queues, OwnLines local, Map<String, List<Waiter>> refused, Allocation decision) {
         decision.availabilities().entrySet().stream()
                 .sorted(Comparator.comparing(entry -> entry.getValue().semaphoreId()))
                 .forEach(entry -> queues.write(
                         entry.getValue().semaphore(),
                         entry.getValue().now(),
-                        batch.queues().of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
+                        local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
     }
 
     /**
@@ -404,7 +407,7 @@ public final class BatchTransaction {
         }
         Map<Long, ReleaseOutcome> outcomes = new HashMap<>(outcomes(others, ReleaseOutcome.ALREADY_RELEASED));
         outcomes.putAll(outcomes(released.get(), ReleaseOutcome.RELEASED));
-        return new BatchResult(List.of(), Map.of(), List.of(), outcomes);
+        return new BatchResult(List.of(), Map.of(), List.of(), outcomes, System.nanoTime());
     }
 
     private static Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, ReleaseOutcome outcome) {

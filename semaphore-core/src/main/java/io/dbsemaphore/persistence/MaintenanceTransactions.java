@@ -101,7 +101,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         });
     }
 
-    /** Deletes queues that their instances have not confirmed for this time. */
+    /** Deletes rows of waiting callers that their instances have not confirmed for this time. */
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {
         long minusMillis = -overdueFor.toMillis();
         return transaction.executeWithRepositories(

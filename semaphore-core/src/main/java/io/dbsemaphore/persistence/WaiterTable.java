@@ -85,7 +85,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final String FIND_OF_INSTANCE =
             "select semaphore_id, all_rows() from semaphore_waiter where instance = ?";
 
-    /** The queues that one transaction reads and writes, given those of this instance. */
+    /** The rows that one transaction reads and writes, given those of this instance. */
     Rows queues(OwnLines local) {
         return new Rows(local);
     }
@@ -125,7 +125,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                 row.getObject(7, LocalDateTime.class));
     }
 
-    /** The queues that one transaction reads and writes. */
+    /** The rows that one transaction reads and writes. */
     final class Rows {
 
         private final OwnLines local;

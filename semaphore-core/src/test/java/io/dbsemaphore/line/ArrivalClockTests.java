@@ -29,14 +29,14 @@ class ArrivalClockTests {
         now = 10;
         Arrival second = arrive();
         now = 4_000;
-        read(DATABASE, 10); // the transaction began before the second caller came, or with it
+        read(DATABASE, 0);
         Arrival third = arrive();
         now = 9_000;
         read(DATABASE + 5_800, 5_000); // took less time to arrive
 
         assertThat(micros(third)).isEqualTo(DATABASE);
-        assertThat(micros(second)).isEqualTo(DATABASE);
-        assertThat(micros(first)).isEqualTo(DATABASE - 10);
+        assertThat(micros(second)).isEqualTo(DATABASE - 3_990);
+        assertThat(micros(first)).isEqualTo(DATABASE - 4_000);
     }
 
     @Test
@@ -71,7 +71,10 @@ class ArrivalClockTests {
         read(DATABASE - TimeUnit.HOURS.toMicros(1), now);
         Arrival after = arrive();
 
-        assertThat(micros(before)).isEqualTo(DATABASE + 1_000);
+        assertThat(before.micros()).isEqualTo(DATABASE + 1_000);
+        assertThat(micros(before))
+                .as("while it is not decided, behind nobody who comes now")
+                .isEqualTo(DATABASE - TimeUnit.HOURS.toMicros(1));
         assertThat(micros(after)).isEqualTo(DATABASE - TimeUnit.HOURS.toMicros(1));
     }
 

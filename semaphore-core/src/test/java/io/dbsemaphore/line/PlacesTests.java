@@ -28,27 +28,26 @@ class PlacesTests {
     }
 
     /**
-     * The first transaction refuses a caller whose arrival it does not know. Those that came after it, or with it, and are decided by the
-     * next transaction, stand behind it; those that come after its answer stand behind these.
+     * The first transaction refuses a caller whose arrival it does not know, after it has waited for a row. Others came meanwhile, before
+     * its answer and after it, and are decided by the next transaction.
      */
     @Test
     void keepTheOrderOfArrivalWhereTheClocksAreComparedMeanwhile() {
         ArrivalClock clock = new ArrivalClock(0);
         Arrival first = arrive(clock, 10);
-        long startedAt = 20;
         Arrival second = arrive(clock, 20);
-        Arrival third = arrive(clock, 600);
-        long answer = DATABASE + 400;
-        clock.read(answer, nanos(startedAt), nanos(900));
-        Arrival fourth = arrive(clock, 900);
+        Arrival third = arrive(clock, 950);
+        long answeredAt = 900;
+        clock.read(DATABASE, nanos(15), nanos(answeredAt));
+        Arrival fourth = arrive(clock, 960);
 
-        Places ofFirst = places(answer, startedAt);
-        Places ofNext = places(answer + 2_000, 901);
+        Places ofFirst = places(DATABASE, answeredAt);
+        Places ofNext = places(DATABASE + 2_000, 2_900);
 
-        assertThat(ofFirst.of(first)).isEqualTo(Places.at(answer - 10));
-        assertThat(ofNext.of(resolved(clock, second))).isEqualTo(Places.at(answer));
-        assertThat(ofNext.of(resolved(clock, third))).isEqualTo(Places.at(answer));
-        assertThat(ofNext.of(fourth)).isEqualTo(Places.at(answer));
+        assertThat(ofFirst.of(first)).isEqualTo(Places.at(DATABASE - 890));
+        assertThat(ofNext.of(resolved(clock, second))).isEqualTo(Places.at(DATABASE - 880));
+        assertThat(ofNext.of(resolved(clock, third))).isEqualTo(Places.at(DATABASE + 50));
+        assertThat(ofNext.of(fourth)).isEqualTo(Places.at(DATABASE + 60));
     }
 
     private static Arrival arrive(ArrivalClock clock, long micros) {
@@ -56,11 +55,11 @@ class PlacesTests {
     }
 
     private static Arrival resolved(ArrivalClock clock, Arrival arrival) {
-        return clock.resolve(arrival, nanos(901));
+        return clock.resolve(arrival, nanos(960));
     }
 
-    private static Places places(long now, long startedAt) {
-        return new Places(now, nanos(startedAt));
+    private static Places places(long now, long answeredAt) {
+        return new Places(now, nanos(answeredAt));
     }
 
     private static long nanos(long micros) {

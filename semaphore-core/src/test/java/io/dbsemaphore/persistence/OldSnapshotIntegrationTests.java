@@ -100,7 +100,7 @@ class OldSnapshotIntegrationTests {
         return persistence
                 .transactions()
                 .batches()
-                .grant(() -> new GrantBatch(List.of(acquire), Set.of(), new TreeMap<>(), QUEUES, System.nanoTime()))
+                .grant(() -> new GrantBatch(List.of(acquire), Set.of(), new TreeMap<>(), QUEUES))
                 .outcomes()
                 .get(0);
     }

@@ -137,9 +137,7 @@ class PiggybackedReleaseIntegrationTests {
 
     private BatchResult grant(AcquireState acquire, SortedMap<Long, List<Long>> releases) {
         OwnLines queues = new OwnLines(() -> 0, "test", name -> false);
-        return persistence
-                .batches()
-                .grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues, System.nanoTime()));
+        return persistence.batches().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
     }
 
     private static AcquireState acquire(String name, boolean withExternalId) {

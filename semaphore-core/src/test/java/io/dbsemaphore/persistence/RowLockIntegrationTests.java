@@ -226,11 +226,7 @@ class RowLockIntegrationTests {
                     null,
                     () -> 7);
             GrantBatch batch = new GrantBatch(
-                    List.of(new AcquireState(command)),
-                    awaited ? PERMITS.keySet() : Set.of(),
-                    new TreeMap<>(),
-                    local,
-                    System.nanoTime());
+                    List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>(), local);
             statements.clear();
             GrantOutcome outcome =
                     persistence.batches().grant(() -> batch).outcomes().get(0);

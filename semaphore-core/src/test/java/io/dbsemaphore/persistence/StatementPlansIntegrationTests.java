@@ -113,7 +113,7 @@ class StatementPlansIntegrationTests {
         BatchResult result = persistence
                 .transactions()
                 .batches()
-                .grant(() -> new GrantBatch(acquires, Set.of(), new TreeMap<>(), queues, System.nanoTime()));
+                .grant(() -> new GrantBatch(acquires, Set.of(), new TreeMap<>(), queues));
         return result.outcomes().stream()
                 .map(outcome -> ((GrantOutcome.Granted) outcome).grant())
                 .toList();

@@ -21,7 +21,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * One acquire, from the caller's call to its answer.
  *
  * <p>It is {@link Stage#READY} from {@link WorkQueue#add} on, until a batch takes it ({@link Stage#BATCH}). If the database
- * refuses it and the caller waits, it is in the wait queues of its semaphores ({@link Stage#WAIT_QUEUE}) until enough permits are
+ * refuses it and the caller waits, it is in the lines of its semaphores ({@link Stage#LINE}) until enough permits are
  * available; then it is ready again. It ends when it is decided or cancelled ({@link Stage#DONE}).
  *
  * <p>The wait for permits ends at the {@linkplain #deadline deadline}, when the caller leaves, or when the engine stops ({@link #endWait}).
@@ -39,7 +39,7 @@ public final class Acquire extends AcquireState {
     enum Stage {
         READY,
         BATCH,
-        WAIT_QUEUE,
+        LINE,
         /** Answered, cancelled, or not queued yet. */
         DONE
     }
@@ -201,7 +201,7 @@ public final class Acquire extends AcquireState {
     }
 
     void moveTo(Stage next) {
-        triedSince = stage == Stage.WAIT_QUEUE ? clock.now() : triedSince;
+        triedSince = stage == Stage.LINE ? clock.now() : triedSince;
         stage = next;
     }
 

@@ -43,7 +43,9 @@ final class AvailabilityPoller {
     private final DatabaseThreads threads;
     private final Runnable woken;
     private final @Nullable RemoteReleaseListener listener;
-    private final CountDownLatch forgotten = new CountDownLatch(1);
+    /** Of the last stop: open when the records are deleted. */
+    private volatile CountDownLatch forgotten = new CountDownLatch(1);
+
     private volatile boolean stopped;
     private volatile Deadline soonest = Deadline.in(MIN_PAUSE);
     private @Nullable ScheduledFuture<?> next;
@@ -143,13 +145,15 @@ final class AvailabilityPoller {
      */
     void stop(boolean recorded) {
         boolean forgets;
+        CountDownLatch done = new CountDownLatch(1);
         synchronized (this) {
+            forgotten = done;
             forgets = stopped ? queue.needsPolls() : !isIdle() || recorded;
             stopped = true;
         }
         if (forgets) {
             pollWithin(0);
-            boolean unused = Uninterruptibles.await(forgotten, MAX_WAIT_TO_FORGET.toNanos());
+            boolean unused = Uninterruptibles.await(done, MAX_WAIT_TO_FORGET.toNanos());
         }
         if (listener != null) {
             listener.close();
@@ -174,7 +178,7 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Plans the next poll. A caller that began to wait during the last one is in the queue by now. */
+    /** Plans the next poll. A caller that began to wait during the last one is in the line by now. */
     private synchronized void planNext() {
         boolean soon = again;
         again = false;
@@ -191,11 +195,12 @@ final class AvailabilityPoller {
 
     /** Deletes the records of this instance, for which other instances would withhold permits until they expire. */
     private void forgetAll() {
+        CountDownLatch done = forgotten; // before the records are read: a later stop needs another look
         WorkQueue.Poll last = queue.beginPoll(); // takes those that have departed
         try {
             availabilityTransactions.forgetAll(last.queues().instance());
         } finally {
-            forgotten.countDown();
+            done.countDown();
         }
     }
 

@@ -39,7 +39,7 @@ record Batch(
 
     /** The input of the transaction. */
     GrantBatch forTransaction() {
-        return new GrantBatch(List.copyOf(members), awaited, Release.permitIds(releases), queues, startedAt);
+        return new GrantBatch(List.copyOf(members), awaited, Release.permitIds(releases), queues);
     }
 
     boolean isStalled(long now) {

@@ -7,7 +7,6 @@ import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.persistence.unit.Failure;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,7 +51,7 @@ final class Settlement {
     private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
     private final ReadyQueue ready;
-    private final WaitingLines waitQueues;
+    private final WaitingLines lines;
     private final ConflictBackOff backOff;
     private final BatchLimits limits;
     private final boolean closed;
@@ -82,13 +81,13 @@ final class Settlement {
      */
     Settlement(
             ReadyQueue ready,
-            WaitingLines waitQueues,
+            WaitingLines lines,
             ConflictBackOff backOff,
             BatchLimits limits,
             boolean closed,
             QueueClock clock) {
         this.ready = ready;
-        this.waitQueues = waitQueues;
+        this.lines = lines;
         this.backOff = backOff;
         this.limits = limits;
         this.closed = closed;
@@ -118,13 +117,13 @@ final class Settlement {
         for (int i = 0; i < outcomes.size(); i++) {
             Acquire acquire = batch.members().get(i);
             if (acquire.isInBatch()) {
-                settle(acquire, new Acquire.Answer(outcomes.get(i), batch.startedAt(), epoch), result.availability());
+                settle(acquire, new Acquire.Answer(outcomes.get(i), batch.startedAt(), epoch), result);
             }
         }
         settleReleases(batch.releases(), result.released());
     }
 
-    private void settle(Acquire acquire, Acquire.Answer answer, Map<String, RemainingAvailability> availability) {
+    private void settle(Acquire acquire, Acquire.Answer answer, BatchResult result) {
         GrantOutcome outcome = answer.outcome();
         if (outcome instanceof GrantOutcome.Postponed postponed) {
             postpone(acquire, postponed.name());
@@ -141,12 +140,11 @@ final class Settlement {
         acquire.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
             acquire.found(acquire.attempt().refused(refused.shortages()));
-            waitQueues.recordRefusal(refused.shortages());
+            lines.recordRefusal(refused.shortages());
             acquire.setPostponedUntil(null);
             if (acquire.isWillingToWait()) {
-                waitQueues.park(acquire, availability, answer.asOf());
-                acquire.moveTo(
-                        Acquire.Stage.WAIT_QUEUE); // last: if parking fails, the acquire is answered with the batch
+                lines.park(acquire, result.availability(), result.answeredAt());
+                acquire.moveTo(Acquire.Stage.LINE); // last: if parking fails, the acquire is answered with the batch
                 return;
             }
         }
@@ -162,7 +160,7 @@ final class Settlement {
     /** Records that a caller has left: other instances may believe that it waits. */
     private void departed(Acquire acquire) {
         if (acquire.hasWaitTime()) {
-            waitQueues.recordDeparted(acquire.names());
+            lines.recordDeparted(acquire.names());
         }
     }
 
@@ -338,7 +336,7 @@ final class Settlement {
             endWith(acquire, failure);
         } else {
             acquire.pauseUntil(clock.in(pause));
-            waitQueues.resolveArrival(acquire);
+            lines.resolveArrival(acquire);
             ready.add(acquire);
         }
     }

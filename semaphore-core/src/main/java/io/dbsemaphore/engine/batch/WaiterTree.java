@@ -57,7 +57,7 @@ final class WaiterTree {
 
     private record Split(@Nullable Node below, @Nullable Node above) {}
 
-    /** Adds an acquire that is not in the queue. */
+    /** Adds an acquire that is not in the tree. */
     void add(Acquire acquire, Ask ask) {
         Split split = split(root, acquire, false);
         root = merge(merge(split.below(), new Node(acquire, ask)), split.above());
@@ -71,12 +71,12 @@ final class WaiterTree {
         return to.below() != null;
     }
 
-    /** The first acquire; null if the queue is empty. */
+    /** The first acquire; null if there is none. */
     @Nullable Acquire first() {
         return acquireOf(next(root, null, false));
     }
 
-    /** The acquire behind this one, which may have left the queue; null if there is none. */
+    /** The acquire behind this one, which may have left the tree; null if there is none. */
     @Nullable Acquire after(Acquire acquire) {
         return acquireOf(next(root, acquire, false));
     }

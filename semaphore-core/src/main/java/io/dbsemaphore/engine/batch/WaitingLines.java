@@ -35,16 +35,16 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The callers of this JVM that wait for permits, a queue for each semaphore. A caller of several semaphores is in the queues of all of
+ * The callers of this JVM that wait for permits, a line for each semaphore. A caller of several semaphores is in the lines of all of
  * them, also of those with enough permits.
  *
- * <p>Each queue estimates the available permits, and wakes a caller only when it can probably be granted; the database decides. The
+ * <p>Each line estimates the available permits, and wakes a caller only when it can probably be granted; the database decides. The
  * estimate is the last number that a batch left or the poller read, plus the permits that this JVM has released since, minus those
  * promised to woken callers. A caller can be served if each of its semaphores has the permits that it asks for, in addition to those
- * withheld for callers ahead: those before it in the queue, and those of other instances with a smaller place. Permits are withheld for
+ * withheld for callers ahead: those before it in the line, and those of other instances with a smaller place. Permits are withheld for
  * callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
  *
- * <p>A new caller that would certainly be refused, by recent answers of the database, joins the queues without a transaction
+ * <p>A new caller that would certainly be refused, by recent answers of the database, joins the lines without a transaction
  * ({@link #join}). A caller that leaves is recorded as departed until the other instances are told, which otherwise withhold permits for it.
  */
 final class WaitingLines {
@@ -100,7 +100,7 @@ final class WaitingLines {
         private long grantsSince = clock.now();
         private double grantsPerNano;
 
-        /** Creates an empty queue. {@link #recordBatch} must follow. */
+        /** Creates an empty line. {@link #recordBatch} must follow. */
         private Line(String name) {
             latest = new PermitShortage(name, 0, 0, 0, Optional.empty(), 0);
         }
@@ -283,13 +283,15 @@ final class WaitingLines {
     }
 
     /**
-     * Records the database's clock from the answer to one transaction, which began at this instant of the monotonic clock.
+     * Records the database's clock from the answer to one transaction.
      *
+     * @param asOf this JVM's monotonic clock before the database was asked
+     * @param answeredAt this JVM's monotonic clock when it had answered
      * @return whether it is now known when callers have come of whom it was not
      */
-    boolean recordClock(Collection<RemainingAvailability> availability, long asOf) {
+    boolean recordClock(Collection<RemainingAvailability> availability, long asOf, long answeredAt) {
         OptionalLong micros = readAt(availability);
-        return micros.isPresent() && arrivals.read(micros.getAsLong(), asOf, clock.now());
+        return micros.isPresent() && arrivals.read(micros.getAsLong(), asOf, answeredAt);
     }
 
     /** When these were read, all by one statement. */
@@ -340,11 +342,11 @@ final class WaitingLines {
     /**
      * Adds a refused acquire to the lines of its semaphores, all or none of them.
      *
-     * @param asOf this JVM's monotonic clock before the transaction that refused it
+     * @param answeredAt this JVM's monotonic clock when the database had answered in the transaction that refused it
      */
-    void park(Acquire acquire, Map<String, RemainingAvailability> availability, long asOf) {
+    void park(Acquire acquire, Map<String, RemainingAvailability> availability, long answeredAt) {
         acquire.moveTo(acquire.position()
-                .refused(new Places(readAt(availability.values()).orElseThrow(), asOf)));
+                .refused(new Places(readAt(availability.values()).orElseThrow(), answeredAt)));
         if (!availability.keySet().containsAll(acquire.names())) {
             throw new IllegalStateException(acquire.names() + " are not among " + availability.keySet());
         }
@@ -353,7 +355,7 @@ final class WaitingLines {
     }
 
     /**
-     * Adds a new acquire to the queues without asking the database, if recent answers imply that it would be refused.
+     * Adds a new acquire to the lines of its semaphores without asking the database, if recent answers imply that it would be refused.
      *
      * @return whether it was added
      */
@@ -375,7 +377,7 @@ final class WaitingLines {
         return isShort;
     }
 
-    /** Removes an acquire from all queues. Returns whether it was in them. */
+    /** Removes an acquire from all lines. Returns whether it was in them. */
     boolean remove(Acquire acquire) {
         boolean removed = false;
         for (String name : acquire.names()) {

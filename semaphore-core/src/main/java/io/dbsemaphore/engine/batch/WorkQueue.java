@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * The pending acquires and releases of this JVM, and their order. One lock guards all state; no I/O and no code
  * of a caller runs under it.
  *
- * <p><b>Acquires.</b> A new acquire is {@linkplain ReadyQueue ready}, or joins the {@linkplain WaitingLines wait queues} if the database
+ * <p><b>Acquires.</b> A new acquire is {@linkplain ReadyQueue ready}, or joins the {@linkplain WaitingLines lines} of its semaphores if the database
  * would refuse it. {@link #take} begins a batch with ready acquires; a semaphore is in one batch at a time. {@link #finish} and
  * {@link #finishFailed} {@linkplain Settlement settle} the batch: each member is answered, is ready again, or waits. Waiting acquires are
  * ready again when a batch, a release of this JVM or the poller finds enough permits for them. Changes of the availability while a batch
@@ -66,7 +66,7 @@ final class WorkQueue {
 
     @GuardedBy("this") private final ReadyQueue ready;
 
-    @GuardedBy("this") private final WaitingLines waitQueues;
+    @GuardedBy("this") private final WaitingLines lines;
 
     @GuardedBy("this") private final List<Batch> inFlight = new ArrayList<>();
 
@@ -99,13 +99,13 @@ final class WorkQueue {
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
-        waitQueues = new WaitingLines(clock);
+        lines = new WaitingLines(clock);
         locksUntil = clock.in(Duration.ZERO);
         busyUntil = clock.in(Duration.ZERO);
     }
 
     /**
-     * Adds an acquire to the ready queue, or to the wait queues if the database would certainly refuse it.
+     * Adds an acquire to the ready queue, or to the lines of its semaphores if the database would certainly refuse it.
      *
      * @return whether the acquire is ready to be tried
      * @throws SemaphoreClosedException when closed
@@ -115,9 +115,9 @@ final class WorkQueue {
             throw new SemaphoreClosedException();
         }
         acquire.setTicket(++tickets);
-        waitQueues.arrived(acquire);
-        if (waitQueues.join(acquire)) {
-            acquire.moveTo(Stage.WAIT_QUEUE);
+        lines.arrived(acquire);
+        if (lines.join(acquire)) {
+            acquire.moveTo(Stage.LINE);
             return false;
         }
         ready.add(acquire);
@@ -175,7 +175,7 @@ final class WorkQueue {
         Batch batch = new Batch(false, members, carried, names, awaited, queues, clock.now(), new HashMap<>());
         members.forEach(acquire -> {
             acquire.moveTo(Stage.BATCH);
-            acquire.setDemandAhead(waitQueues.demandAhead(acquire));
+            acquire.setDemandAhead(lines.demandAhead(acquire));
             acquire.setRowAwaited(batch.awaitsRow());
         });
         inFlight.add(batch);
@@ -187,7 +187,7 @@ final class WorkQueue {
     @GuardedBy("this") private OwnLines queues(Collection<String> names, boolean withWoken) {
         Map<String, LineHead> waiting = new HashMap<>();
         for (String name : names) {
-            LineHead local = waitQueues.local(name);
+            LineHead local = lines.local(name);
             LineHead all = withWoken ? ready.withWoken(name, local) : local;
             if (!all.isEmpty()) {
                 waiting.put(name, all);
@@ -246,20 +246,20 @@ final class WorkQueue {
      * @param epoch the lease epoch of this instance before the transaction
      */
     synchronized Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
-        recordClock(result.availability().values(), batch.startedAt());
+        recordClock(result.availability().values(), batch.startedAt(), result.answeredAt());
         Settlement settlement = settle(batch, each -> each.settle(batch, result, epoch));
         result.availability().forEach((name, remaining) -> {
             long changed = batch.changeOf(name);
-            waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
+            lines.recordBatch(name, remaining, changed, batch.startedAt());
             backOff.committed(name, remaining);
         });
         return end(batch, settlement);
     }
 
-    @GuardedBy("this") private void recordClock(Collection<RemainingAvailability> availability, long asOf) {
-        if (waitQueues.recordClock(availability, asOf)) {
+    @GuardedBy("this") private void recordClock(Collection<RemainingAvailability> availability, long asOf, long answeredAt) {
+        if (lines.recordClock(availability, asOf, answeredAt)) {
             ready.clear().forEach(acquire -> {
-                waitQueues.resolveArrival(acquire);
+                lines.resolveArrival(acquire);
                 ready.add(acquire);
             });
         }
@@ -280,7 +280,7 @@ final class WorkQueue {
 
     /** Settles a batch. After an unexpected error all its callers are answered, so that none waits indefinitely. */
     @GuardedBy("this") private Settlement settle(Batch batch, Consumer<Settlement> work) {
-        Settlement settlement = new Settlement(ready, waitQueues, backOff, limits, closed, clock);
+        Settlement settlement = new Settlement(ready, lines, backOff, limits, closed, clock);
         try {
             work.accept(settlement);
         } catch (RuntimeException | Error unexpected) {
@@ -372,7 +372,7 @@ final class WorkQueue {
     synchronized boolean released(Map<String, Integer> permits) {
         permits.forEach((name, count) -> {
             changed(name, count);
-            waitQueues.adjustAvailable(name, count);
+            lines.adjustAvailable(name, count);
         });
         return wake(permits.keySet());
     }
@@ -385,7 +385,7 @@ final class WorkQueue {
     /** Moves waiting callers that can be served, by the estimates of these semaphores, to the ready queue. Returns whether there were any. */
     @GuardedBy("this") private boolean wake(Collection<String> names) {
         Map<String, Long> promised = new HashMap<>();
-        List<Acquire> woken = waitQueues.wake(names, promised);
+        List<Acquire> woken = lines.wake(names, promised);
         promised.forEach((name, permits) -> changed(name, -permits));
         woken.forEach(ready::add);
         return !woken.isEmpty();
@@ -394,7 +394,7 @@ final class WorkQueue {
     /** Whether a caller waits for this semaphore. Takes no lock. */
     @SuppressWarnings("GuardedBy") // reads a concurrent map
     boolean isAwaited(String name) {
-        return waitQueues.isAwaited(name);
+        return lines.isAwaited(name);
     }
 
     /** The result of a hand-over: the acquire that got the permits, and whether another waiting caller was woken. */
@@ -405,15 +405,15 @@ final class WorkQueue {
      * no other instance is ahead. The caller of this method answers the acquire that got them.
      */
     synchronized HandoverResult handOver(ReuseTerms terms) {
-        Acquire first = waitQueues.firstWithClaim(terms.name());
-        if (first == null && !waitQueues.isAwaited(terms.name())) {
+        Acquire first = lines.firstWithClaim(terms.name());
+        if (first == null && !lines.isAwaited(terms.name())) {
             return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
         }
-        if (closed || first == null || waitQueues.isNextElsewhere(terms.name()) || !terms.equals(first.reuseTerms())) {
+        if (closed || first == null || lines.isNextElsewhere(terms.name()) || !terms.equals(first.reuseTerms())) {
             return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
         }
-        waitQueues.remove(first);
-        waitQueues.recordDeparted(first.names());
+        lines.remove(first);
+        lines.recordDeparted(first.names());
         HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
         first.moveTo(Stage.DONE); // last: after a failure the permits are still the releaser's
         return done;
@@ -422,13 +422,13 @@ final class WorkQueue {
     /** Ends the wait for permits, and has the acquire tried once more. If that takes too long, a refusal with the latest numbers is the answer. */
     synchronized void tryOnceMore(Acquire acquire) {
         acquire.endWait();
-        boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
+        boolean waits = acquire.stage() == Stage.LINE;
         if (waits) {
-            List<PermitShortage> latest = waitQueues.shortages(acquire);
+            List<PermitShortage> latest = lines.shortages(acquire);
             if (!latest.isEmpty()) {
                 acquire.found(acquire.attempt().refused(latest));
             }
-            removeFromWaitQueues(acquire);
+            removeFromLines(acquire);
         }
         if (waits || acquire.stage() == Stage.READY) {
             ready.remove(acquire);
@@ -454,9 +454,9 @@ final class WorkQueue {
             return false;
         }
         ready.remove(acquire);
-        removeFromWaitQueues(acquire);
+        removeFromLines(acquire);
         if (acquire.hasWaited()) { // other instances may know of it
-            waitQueues.recordDeparted(acquire.names());
+            lines.recordDeparted(acquire.names());
         }
         acquire.moveTo(Stage.DONE);
         return true;
@@ -471,8 +471,8 @@ final class WorkQueue {
         return cancelled;
     }
 
-    @GuardedBy("this") private void removeFromWaitQueues(Acquire acquire) {
-        boolean unused = waitQueues.remove(acquire) && wake(acquire.names());
+    @GuardedBy("this") private void removeFromLines(Acquire acquire) {
+        boolean unused = lines.remove(acquire) && wake(acquire.names());
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its semaphores. */
@@ -488,7 +488,7 @@ final class WorkQueue {
         closed = true;
         inFlight().forEach(Acquire::endWait);
         List<Acquire> all = ready.clear();
-        all.addAll(waitQueues.clear());
+        all.addAll(lines.clear());
         all.forEach(acquire -> acquire.moveTo(Stage.DONE));
         return all;
     }
@@ -509,7 +509,7 @@ final class WorkQueue {
     record Poll(Set<String> names, Set<String> inFlight, OwnLines queues, Set<String> departed) {}
 
     synchronized Poll beginPoll() {
-        Set<String> names = waitQueues.names();
+        Set<String> names = lines.names();
         // the batch that decides such callers writes these records; a poll would leave the callers out
         Set<String> kept = ready.namesOfWoken();
         for (String name : inFlightByName.keySet()) {
@@ -517,7 +517,7 @@ final class WorkQueue {
                 kept.add(name);
             }
         }
-        Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !kept.contains(name)));
+        Set<String> departed = new HashSet<>(lines.takeDeparted(name -> !kept.contains(name)));
         kept.retainAll(names);
         departed.removeAll(names);
         departed.removeIf(name -> !nobody.isFair(name));
@@ -526,12 +526,12 @@ final class WorkQueue {
 
     /** Records again that callers have left these semaphores, after other instances could not be told. */
     synchronized void recordDeparted(Collection<String> names) {
-        waitQueues.recordDeparted(names);
+        lines.recordDeparted(names);
     }
 
     /** Whether a caller waits, or other instances have to be told that one has left. */
     synchronized boolean needsPolls() {
-        return waitQueues.needPolls();
+        return lines.needPolls();
     }
 
     /**
@@ -542,24 +542,24 @@ final class WorkQueue {
      * @return whether a waiting caller was woken, or since the last poll another instance was granted permits that callers wait for
      */
     synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
-        recordClock(polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf);
+        recordClock(polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf, clock.now());
         Set<String> idle = new HashSet<>();
         polled.forEach((name, seen) -> {
             if (!isBlocked(name)) {
                 idle.add(name);
-                waitQueues.recordPoll(name, seen, asOf);
+                lines.recordPoll(name, seen, asOf);
                 if (!seen.isRegistered()) {
-                    waitQueues.assumeEnoughForFirst(name);
+                    lines.assumeEnoughForFirst(name);
                 }
             }
         });
         boolean woken = wake(idle);
-        return waitQueues.takeGrantedElsewhere() || woken;
+        return lines.takeGrantedElsewhere() || woken;
     }
 
     /** Has the first waiting caller of each semaphore tried, since that may reclaim expired permits. Returns whether there was one. */
     synchronized boolean tryFirst(Collection<String> names) {
-        names.forEach(waitQueues::assumeEnoughForFirst);
+        names.forEach(lines::assumeEnoughForFirst);
         return wake(names);
     }
 
@@ -579,9 +579,9 @@ final class WorkQueue {
         boolean woken = false;
         boolean isPollDue = false;
         for (String name : names) {
-            boolean tried = !isBlocked(name) && waitQueues.assumeEnoughIfOneIsMissing(name) && wake(Set.of(name));
+            boolean tried = !isBlocked(name) && lines.assumeEnoughIfOneIsMissing(name) && wake(Set.of(name));
             woken |= tried;
-            isPollDue |= !tried && waitQueues.isTurnNear(name);
+            isPollDue |= !tried && lines.isTurnNear(name);
         }
         return new RemoteRelease(woken, isPollDue);
     }
@@ -592,6 +592,6 @@ final class WorkQueue {
      * @param backOff the interval while nothing happens
      */
     synchronized Duration pollAfter(Duration backOff) {
-        return waitQueues.pollAfter(backOff);
+        return lines.pollAfter(backOff);
     }
 }

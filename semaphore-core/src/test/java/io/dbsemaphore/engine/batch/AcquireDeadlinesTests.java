@@ -112,7 +112,7 @@ class AcquireDeadlinesTests extends WorkQueueFixture {
         Acquire acquire = acquire(command(BACKUP), true, clock.in(Duration.ofSeconds(30)), clock);
         queue.add(acquire);
         deadlines.schedule(acquire);
-        acquire.moveTo(Acquire.Stage.WAIT_QUEUE);
+        acquire.moveTo(Acquire.Stage.LINE);
         now.addAndGet(Duration.ofMinutes(2).toNanos());
 
         while (!acquire.answer().isDone()) {
@@ -131,7 +131,7 @@ class AcquireDeadlinesTests extends WorkQueueFixture {
     @Test
     void sayHowLongALockHasDelayedTheDecision() {
         Acquire acquire = acquire(command(BACKUP), true, clock.in(Duration.ofSeconds(30)), clock);
-        acquire.moveTo(Acquire.Stage.WAIT_QUEUE);
+        acquire.moveTo(Acquire.Stage.LINE);
         now.addAndGet(Duration.ofSeconds(20).toNanos());
         acquire.moveTo(Acquire.Stage.READY);
         acquire.found(acquire.attempt().postponed("backup"));

@@ -125,7 +125,7 @@ final class ModelDatabase {
     }
 
     /** What {@code BatchTransaction} does. */
-    BatchResult decide(List<AcquireState> acquires, long startedAt) {
+    BatchResult decide(List<AcquireState> acquires, long answeredAt) {
         BatchOutcomes outcomes = new BatchOutcomes(acquires);
         outcomes.settleAll(this::repeated);
         Map<String, SemaphoreAvailability> locked = new TreeMap<>();
@@ -145,8 +145,8 @@ final class ModelDatabase {
                 .orElse(null));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), locked);
-        BatchResult result = new BatchResult(List.of(), allocation.remaining(), List.of(), Map.of());
-        told = allocation.waiters(startedAt);
+        BatchResult result = new BatchResult(List.of(), allocation.remaining(), List.of(), Map.of(), answeredAt);
+        told = allocation.waiters(answeredAt);
         newlyGranted = allocation.approvals().stream()
                 .map(approval -> approval.acquire().command())
                 .toList();
@@ -156,7 +156,7 @@ final class ModelDatabase {
         allocation
                 .refusals()
                 .forEach((acquire, shortages) -> outcomes.settle(acquire, new GrantOutcome.Refused(shortages)));
-        return new BatchResult(outcomes.outcomes(), result.availability(), List.of(), Map.of());
+        return new BatchResult(outcomes.outcomes(), result.availability(), List.of(), Map.of(), answeredAt);
     }
 
     private @Nullable GrantOutcome repeated(AcquireState acquire) {

@@ -53,7 +53,7 @@ final class ModelParticipants {
     /** Who waits, and for how many permits of which semaphores. */
     Map<ModelCaller, Map<String, Long>> waiting() {
         Map<ModelCaller, Map<String, Long>> all = new LinkedHashMap<>();
-        callersAt(Stage.WAIT_QUEUE).forEach(each -> all.put(each, askedBy(each)));
+        callersAt(Stage.LINE).forEach(each -> all.put(each, askedBy(each)));
         return all;
     }
 

@@ -64,7 +64,7 @@ final class ModelWaiters {
         for (int i = 0; i < flight.result().outcomes().size(); i++) {
             ModelCaller member = participants.callerOf(flight.batch.members().get(i));
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused
-                    && (member.stage() == Stage.READY || member.stage() == Stage.WAIT_QUEUE)) {
+                    && (member.stage() == Stage.READY || member.stage() == Stage.LINE)) {
                 waiting.put(member, participants.askedBy(member));
             }
         }

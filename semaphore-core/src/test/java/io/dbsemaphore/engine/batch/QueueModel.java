@@ -56,7 +56,7 @@ final class QueueModel {
             boolean tried = queue.add(caller.acquire);
             assertThat(closed).as("added although closed").isEqualTo(false);
             participants.callers().add(caller);
-            assertThat(caller.stage()).isEqualTo(tried ? Stage.READY : Stage.WAIT_QUEUE);
+            assertThat(caller.stage()).isEqualTo(tried ? Stage.READY : Stage.LINE);
             return "adds " + caller;
         } catch (SemaphoreClosedException failure) {
             assertThat(closed).as("refused since closed").isEqualTo(true);
@@ -167,7 +167,7 @@ final class QueueModel {
         for (int i = 0; i < flight.batch.members().size(); i++) {
             Acquire member = flight.batch.members().get(i);
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused
-                    && (member.stage() == Stage.WAIT_QUEUE || member.stage() == Stage.READY)) {
+                    && (member.stage() == Stage.LINE || member.stage() == Stage.READY)) {
                 member.names()
                         .forEach(name -> assertThat(flight.told.get(name))
                                 .as("the places at %s that others were told", name)
@@ -222,7 +222,7 @@ final class QueueModel {
     }
 
     void close() {
-        List<ModelCaller> there = Stream.of(Stage.READY, Stage.WAIT_QUEUE)
+        List<ModelCaller> there = Stream.of(Stage.READY, Stage.LINE)
                 .flatMap(place -> participants.callersAt(place).stream())
                 .toList();
         List<ModelCaller> told =

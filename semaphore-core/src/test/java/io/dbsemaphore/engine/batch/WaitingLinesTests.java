@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the wait queues report about their callers, and which callers they wake. All semaphores have a capacity of 4. */
+/** What the lines report about their callers, and which callers they wake. All semaphores have a capacity of 4. */
 class WaitingLinesTests {
 
     private static final Map<String, Integer> ONE = Map.of("backup", 1);
@@ -278,7 +278,7 @@ class WaitingLinesTests {
         AcquireCommand command = caller.command();
         int requested = command.exclusive() ? 4 : command.permits().get(full);
         caller.found(caller.attempt().refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty()))));
-        queues.recordClock(left.values(), now);
+        queues.recordClock(left.values(), now, now);
         queues.park(caller, left, now);
         left.forEach(this::batch);
     }

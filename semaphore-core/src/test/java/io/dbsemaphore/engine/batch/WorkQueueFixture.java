@@ -96,7 +96,8 @@ abstract class WorkQueueFixture {
 
     static void end(WorkQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
         List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
-        Settlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Map.of()), 0);
+        Settlement.Result unused =
+                queue.finish(batch, new BatchResult(outcomes, left, List.of(), Map.of(), batch.startedAt()), 0);
     }
 
     final void end(Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {

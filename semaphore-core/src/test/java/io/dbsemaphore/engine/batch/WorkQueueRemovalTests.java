@@ -165,7 +165,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
 
         assertThat(queue.handOver(shorter).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
 
-        assertThat(waiter.stage()).isEqualTo(Acquire.Stage.WAIT_QUEUE);
+        assertThat(waiter.stage()).isEqualTo(Acquire.Stage.LINE);
     }
 
     @Test
@@ -223,8 +223,12 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
     }
 
     private Settlement.Result settleRefused(Batch batch) {
-        BatchResult refused =
-                new BatchResult(List.of(new GrantOutcome.Refused(List.of(FULL))), available(0, 7), List.of(), Map.of());
+        BatchResult refused = new BatchResult(
+                List.of(new GrantOutcome.Refused(List.of(FULL))),
+                available(0, 7),
+                List.of(),
+                Map.of(),
+                queueClock.now());
         return queue.finish(batch, refused, 0);
     }
 }

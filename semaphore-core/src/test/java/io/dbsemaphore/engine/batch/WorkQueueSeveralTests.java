@@ -139,7 +139,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
         Acquire both = caller(Map.of("backup", 1, "network", 1));
         park(both, Set.of("backup", "network"), CLOSED, 1, WaitersElsewhere.NONE);
 
-        for (int i = 0; i < 10 && both.stage() == Acquire.Stage.WAIT_QUEUE; i++) {
+        for (int i = 0; i < 10 && both.stage() == Acquire.Stage.LINE; i++) {
             several.released(Map.of("backup", 1, "network", 1));
         }
 
@@ -209,7 +209,8 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
                 .toList();
         Settlement.Result unused = several.finish(
                 several.take(true, false),
-                new BatchResult(Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Map.of()),
+                new BatchResult(
+                        Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Map.of(), now),
                 0);
     }
 }

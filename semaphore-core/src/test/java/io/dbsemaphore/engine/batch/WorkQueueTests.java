@@ -377,7 +377,7 @@ class WorkQueueTests extends WorkQueueFixture {
         List<GrantOutcome> broken = List.of(new GrantOutcome.Refused(null), new GrantOutcome.Refused(null));
 
         Map<Acquire, Runnable> decided = queue.finish(
-                        take(), new BatchResult(broken, available(0, 7), List.of(), Map.of()), 0)
+                        take(), new BatchResult(broken, available(0, 7), List.of(), Map.of(), queueClock.now()), 0)
                 .acquires();
 
         assertThat(decided).containsOnlyKeys(waiters);

@@ -68,7 +68,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     }
 
     @Test
-    void addsANewAcquireToTheWaitQueueBehindOthers() {
+    void addsANewAcquireToTheLineBehindOthers() {
         slowDown();
         Acquire first = addWaiter();
         refuseAll();
@@ -403,7 +403,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     }
 
     private static BatchResult released(long requestId) {
-        return new BatchResult(List.of(), Map.of(), List.of(), Map.of(requestId, ReleaseOutcome.RELEASED));
+        return new BatchResult(List.of(), Map.of(), List.of(), Map.of(requestId, ReleaseOutcome.RELEASED), 0);
     }
 
     @Test
@@ -418,7 +418,8 @@ class WorkQueueWaitTests extends WorkQueueFixture {
                 List.of(new GrantOutcome.Refused(List.of(backup, copy)), new GrantOutcome.Refused(List.of(one)));
         Map<String, RemainingAvailability> left =
                 Map.of("backup", Values.remaining(3, 3, 0, 7, 7), "copy", Values.remaining(1, 1, 0, 7, 7));
-        Settlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Map.of()), 0);
+        Settlement.Result unused =
+                queue.finish(take(), new BatchResult(refused, left, List.of(), Map.of(), queueClock.now()), 0);
 
         queue.released(Map.of("backup", 2));
         assertThat(take().members()).as("copy is full").isEmpty();
