@@ -133,7 +133,8 @@ public final class AcquireRequest {
     /**
      * Sets the time after which a grant that is kept alive ends even if its work goes on: its permits are then available to others, and
      * its holder is notified of the loss. Default: {@code semaphore.semaphores.<name>.max-hold}, or else
-     * {@code semaphore.defaults.max-hold} (24 hours); the shortest of several semaphores. Without effect for a grant that is not kept alive.
+     * {@code semaphore.defaults.max-hold} (24 hours). For several semaphores, the shortest of their defaults applies. Without effect for a
+     * grant that is not kept alive.
      *
      * @param limit the limit, counted from the acquire, at least {@link #MIN_TTL}
      * @return the changed request
@@ -148,7 +149,8 @@ public final class AcquireRequest {
 
     /**
      * Sets how long to wait for permits that are not available; zero means not to wait. Default:
-     * {@code semaphore.semaphores.<name>.wait-time}, or else {@code semaphore.defaults.wait-time} (zero); the longest of several semaphores.
+     * {@code semaphore.semaphores.<name>.wait-time}, or else {@code semaphore.defaults.wait-time} (zero). For several semaphores, the
+     * longest of their defaults applies.
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request

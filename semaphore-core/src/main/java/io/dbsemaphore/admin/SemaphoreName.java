@@ -28,7 +28,7 @@ public final class SemaphoreName {
     }
 
     /**
-     * Checks a key by the same rule.
+     * Checks a key against the rule for semaphore names.
      *
      * @param what the kind of the key, for the message
      * @param key the key

@@ -29,7 +29,7 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
         return compareTo(other) <= 0 ? this : other;
     }
 
-    /** This deadline and a duration after it. */
+    /** The deadline that is the given duration after this one. */
     public Deadline plus(Duration more) {
         return never ? this : after(nanos, more);
     }

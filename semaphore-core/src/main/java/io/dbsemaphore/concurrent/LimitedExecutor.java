@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LimitedExecutor implements Executor {
 
-    /** Longer than a task that does not block takes, and shorter than a caller notices. */
+    /** Longer than any non-blocking task takes, and too short for a caller to notice. */
     public static final Duration PATIENCE = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(LimitedExecutor.class);

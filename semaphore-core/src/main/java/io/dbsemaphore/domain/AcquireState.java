@@ -89,7 +89,7 @@ public class AcquireState {
         this.demandAhead = Map.copyOf(demandAhead);
     }
 
-    /** The number of permits of a semaphore that callers of this instance wait for ahead of this acquire. */
+    /** How many permits of a semaphore are awaited by callers of this instance that are ahead of this acquire. */
     public Demand demandAhead(String name) {
         return demandAhead.getOrDefault(name, Demand.NONE);
     }

@@ -106,8 +106,8 @@ public final class SemaphoreEngine implements AutoCloseable {
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
-     * @param semaphoreListeners supplies the listeners, for each event anew, so that they may be created after the engine. Threads of the
-     *     library call it, so it must not wait. While it returns null, the first 1,000 events are kept for later
+     * @param semaphoreListeners supplies the listeners; it is called again for each event, so that the listeners may be created after the
+     *     engine. Threads of the library call it, so it must not wait. While it returns null, the first 1,000 events are kept for later
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param capacityProviders supplies the providers of capacities, for each semaphore that a pattern creates, and for each release of
      *     orphans. Threads of the library call it, so it must not wait. While it returns null, patterns create no semaphores, and

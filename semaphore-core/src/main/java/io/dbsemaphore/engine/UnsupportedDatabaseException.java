@@ -121,7 +121,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
      * Returns what is not supported.
      *
      * @return the product and version of the database; the name and value of an option of the driver, or the beginning of the URL; the
-     *     expected and the seen result of a test of the tables; or the exception of the data source
+     *     expected and actual results of a test of the tables; or the exception of the data source
      */
     public String database() {
         return database;

@@ -22,7 +22,7 @@ public record Places(long now, long answeredAt) {
                         : now - TimeUnit.NANOSECONDS.toMicros(answeredAt - arrival.nanoTime()));
     }
 
-    /** The place of a caller that was not decided yet. */
+    /** The place of a caller whose acquire has not been decided yet. */
     public static Place ofNewcomer(Arrival arrival) {
         return at(arrival.micros());
     }

@@ -281,7 +281,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(() -> tables.semaphores().findStatus(name));
     }
 
-    /** A page of the status of the semaphores whose name contains a text, by name. */
+    /** One page of the statuses of the semaphores whose names contain a text, sorted by name. */
     public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
         return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
     }

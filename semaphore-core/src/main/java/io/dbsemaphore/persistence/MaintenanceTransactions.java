@@ -29,7 +29,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
     /** The owners that hold permits, and the database's clock when they were read. */
     public record Owners(List<String> names, Instant asOf) {}
 
-    /** The requests above an id that may be reclaimed, in the order of their ids. */
+    /** The requests that may be reclaimed and whose ids are greater than a given id, in the order of their ids. */
     public List<Long> find(ReclaimReason reason, long after, int limit) {
         return transaction.execute(() -> reclaim.find(reason, after, limit));
     }

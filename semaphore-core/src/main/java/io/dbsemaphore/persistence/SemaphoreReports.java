@@ -93,7 +93,10 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by p.token desc""")
     List<Use> findUses(long semaphoreId, LocalDateTime until, Limit limit);
 
-    /** The released permits of a period among those up to a token, the last acquired first, by a scan of limited length. */
+    /**
+     * The permits with tokens up to a given one that were held at some time in a period and have been released, most recently acquired
+     * first. The scan reads a limited number of permits.
+     */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Use(
                 r.externalId, r.owner, r.label, u.count, u.token, r.state, r.createdAt, r.updatedAt, r.expiresAt)

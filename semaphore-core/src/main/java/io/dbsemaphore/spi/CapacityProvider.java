@@ -7,9 +7,9 @@ import io.dbsemaphore.admin.SemaphoreMaintenance;
 import java.util.OptionalInt;
 
 /**
- * Gives the capacity of a semaphore that a pattern creates, from data of the application such as the plan of a tenant. A bean; if there
- * are several, they are asked in their order until one gives a capacity. An application without the starter passes its providers to its
- * {@code SemaphoreEngine}.
+ * Gives the capacity of a semaphore that a pattern creates, from data of the application such as the plan of a tenant. Declare providers as
+ * beans. If there are several, they are asked in order until one gives a capacity. An application without the starter passes its providers
+ * to its {@code SemaphoreEngine}.
  *
  * <p><b>When.</b> A provider is asked before an acquire creates a semaphore. {@link SemaphoreMaintenance#releaseOrphans}, every 5 minutes by
  * default and on one instance at a time, asks again about all semaphores that patterns have created, and applies the answers that have
@@ -36,8 +36,8 @@ public interface CapacityProvider {
      * Returns the capacity of a semaphore.
      *
      * @param name the name of the semaphore, which a pattern matches
-     * @return the capacity, at least 0; 0 pauses the semaphore. Empty for the capacity of the pattern, as for names that the application
-     *     does not know
+     * @return the capacity, at least 0; 0 pauses the semaphore. Empty to use the capacity of the pattern, for example if the application
+     *     does not know the name
      */
     OptionalInt capacityOf(String name);
 }

@@ -2,8 +2,8 @@ package io.dbsemaphore.spi;
 
 /**
  * Wraps the {@link PermitManager} that the {@link io.dbsemaphore.SemaphoreTemplate} of the auto-configuration uses, to
- * observe or change its calls. A bean; if there are several, the first in their order is the innermost. The library's
- * own acquires are not decorated.
+ * observe or change its calls. Declare decorators as beans. If there are several, the first in order is the innermost.
+ * The library's own acquires are not decorated.
  */
 @FunctionalInterface
 public interface PermitManagerDecorator {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Receives events about the permits of this JVM. A bean; if there are several, they are called in the order of Spring's
+ * Receives events about the permits of this JVM. Declare listeners as beans. If there are several, they are called in the order of Spring's
  * {@link org.springframework.core.annotation.Order @Order}. All methods do nothing by default.
  *
  * <p><b>Threads.</b> Listeners are called synchronously, on the thread that each method names, and may be called by

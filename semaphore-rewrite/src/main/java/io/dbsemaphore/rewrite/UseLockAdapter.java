@@ -23,8 +23,9 @@ import org.openrewrite.java.tree.Statement;
 import org.openrewrite.java.tree.TypeUtils;
 
 /**
- * Removes the beans of another library's locks, and sets the property that lets an adapter make semaphores of its locks. The code that uses
- * the locks stays as it is. Nothing is changed if one of the beans does more than to create a lock registry or a lock provider.
+ * Removes the bean definitions for another library's locks, and sets the property that enables the adapter which implements that library's
+ * locks as semaphores. The code that uses the locks stays as it is. Nothing is changed if one of the beans does more than create a lock
+ * registry or lock provider.
  */
 public final class UseLockAdapter extends Migration<UseLockAdapter.Beans> {
 

@@ -118,7 +118,7 @@ public final class Acquire extends AcquireState {
         setWillingToWait(hasWaitTime());
     }
 
-    /** Starts the acquire again after an answer that its caller does not get. It keeps its place and its deadline. */
+    /** Starts the acquire again after an answer that is not passed on to the caller. It keeps its place and its deadline. */
     public Acquire again() {
         Acquire again = new Acquire(call, command(), shortages(), clock);
         again.continueFrom(this);

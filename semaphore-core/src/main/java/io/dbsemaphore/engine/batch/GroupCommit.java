@@ -114,7 +114,7 @@ public final class GroupCommit {
     }
 
     /**
-     * Begins to release a grant, with retries. Callers of this JVM that wait for its permits are served.
+     * Begins to release a grant, with retries. Callers in this JVM that wait for the grant's permits are served.
      *
      * @param maybeLost whether the grant has expired, so that another instance may have released it; called under the lock of the queue
      */

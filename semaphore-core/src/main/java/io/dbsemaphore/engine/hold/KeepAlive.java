@@ -238,7 +238,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Reports the loss of a grant that its release did not find, unless another process had released it in time. */
+    /** Reports a grant as lost because its release did not find it, unless another process had released it in time. */
     public void reportGone(GrantHandle lost) {
         long requestId = lost.stored().requestId();
         HoldTransactions.Ended ended = with.renewals().findEnded(List.of(lost.stored()));

@@ -239,7 +239,7 @@ public final class Quota {
                 returns, returned.whenComplete((none, failure) -> returnedAt = System.nanoTime()));
     }
 
-    /** Returns a future that completes when all chunks that are going back now have gone back. */
+    /** Returns a future that completes when all chunks that are currently being returned have been returned. */
     public synchronized CompletableFuture<?> returns() {
         return returns;
     }

@@ -47,21 +47,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Permits that the callers of this JVM use one after the other without a transaction. To the database all permits of a quota are held,
+ * Permits that the callers of this JVM use one after the other without a transaction. In the database, all permits of a quota are held,
  * whether they are in use or idle.
  *
- * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk} and acquires one from the database. After a use the chunk goes to the
+ * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk} and acquires one from the database. After a use, the chunk goes to the
  * first caller that waits in this JVM, and becomes idle if none does. Invariant: no chunk is idle while a caller waits. Each side publishes
- * its own change first and then checks the other: a caller that begins to wait looks for idle chunks ({@link #serveWaiting}), a thread
- * that makes a chunk idle for waiting callers.
+ * its own change first and then checks the other: a caller that begins to wait then looks for idle chunks ({@link #serveWaiting}), and a
+ * thread that makes a chunk idle then looks for waiting callers.
  *
- * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It returns unused chunks and those that others want to the
- * database. About twice in R it asks the database in one transaction whether the used chunks are still held, whether the capacity was
- * lowered, and whether callers elsewhere wait or were refused. No use begins later than R after that question. A refused caller leaves a
- * mark for the other instances.
+ * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It returns to the database the unused chunks and those
+ * that others want. About twice in R, it asks the database in one transaction whether the used chunks are still held, whether the capacity
+ * was lowered, and whether callers elsewhere wait or were refused. No use begins later than R after that question. When a caller is
+ * refused, a row tells the other instances.
  *
- * <p>No caller is refused because of idle chunks of its own JVM. If it is refused while chunks are unused or going back, those that it
- * cannot use go back, and it is tried again.
+ * <p>No caller is refused because of idle chunks of its own JVM. If the database refuses an acquire while chunks are unused or being
+ * returned, the chunks that the acquire cannot use are returned, and the acquire is retried.
  *
  * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
  * decides by itself about the permits that were set aside for it, for a limited time.

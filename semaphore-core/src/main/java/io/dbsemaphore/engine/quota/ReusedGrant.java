@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The handle of one use of a {@link Chunk}. It ends with that use, so that a late call never affects the next one.
  *
- * <p>Its external id is that of the request and the number of the use, such as {@code …#7}, which only this JVM knows. With the id of the
- * request, other instances could act on a later use.
+ * <p>Its external id consists of the request's external id and the number of the use, such as {@code …#7}; only this JVM knows it. If the
+ * handle exposed the request's own id, other instances could act on a later use.
  */
 public final class ReusedGrant extends GrantHandle {
 
