@@ -31,6 +31,7 @@ class OperatorIntegrationTests {
             second.awaitState(stuck, JobState.RUNNING);
             String refused = first.backUp("mails");
 
+            page.size(1200, 900); // on a phone, the actions of a holder are behind its details
             page.open(first.url("/actuator/semaphores"));
             page.awaitText("3 of 3 held · 1 waiting");
             page.click("//a[@href='#/semaphore/backup']");
@@ -44,7 +45,7 @@ class OperatorIntegrationTests {
             first.awaitState(refused, JobState.RUNNING);
 
             page.click("//tr[contains(., 'app-2')]//button[.='Release']");
-            page.awaitText("app-2 loses 1 permit of backup");
+            page.awaitText("BackupService.backUp loses 1 permit of backup", "app-2");
             page.type("#reason", "it hangs");
             page.click("//dialog//button[.='Release by force']");
             page.awaitText("3 of 4 held", "it hangs");
