@@ -157,6 +157,18 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         assertThat(single.take(true, false).members()).containsExactly(waiters.get(1));
     }
 
+    /** The first answer of the database tells when both have come. */
+    @Test
+    void keepsTheOrderOfCallersThatCameBeforeTheFirstAnswer() {
+        List<Acquire> callers = addWaiters(1);
+        Batch first = take();
+        callers = List.of(callers.get(0), addWaiter());
+
+        refuse(first);
+
+        assertThat(callers).isSortedAccordingTo(Acquire.IN_ORDER);
+    }
+
     /** The batch has not renewed the lease: when it began, no acquire that is kept alive was ready. */
     @Test
     void isNotOvertakenWhereABatchLeavesItOut() {
