@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One run: creates the tables, measures, drops the tables and reports. */
@@ -31,7 +32,8 @@ final class Benchmark {
 
     void run() throws Exception {
         try (HikariDataSource pool = target.pool("tables", 2);
-                Turns turns = new Turns(target, options, meter(pool))) {
+                Distances distances = new Distances(options.delays(), target);
+                Turns turns = new Turns(distances, options, meter(pool))) {
             Tables tables = new Tables(pool);
             tables.dropAll();
             tables.create();
@@ -39,7 +41,7 @@ final class Benchmark {
             String redis = options.approaches().contains(Approach.REDISSON)
                     ? RedisServer.describe(Objects.requireNonNull(options.redis()))
                     : null;
-            List<String> introduction = introduction(server, redis, turns.start());
+            List<String> introduction = introduction(server, redis, turns.start(), distances.check());
             print(introduction);
             List<Result> results = measure(turns);
             turns.close();
@@ -74,17 +76,19 @@ final class Benchmark {
 
     private List<Result> measure(Turns turns) throws IOException {
         print(List.of("warming up"));
-        turns.warmUp(cases(Scenario.WARM_UP));
+        turns.warmUp(cases(Scenario.WARM_UP, options.delays().get(0)));
         List<Result> results = new ArrayList<>();
         // Single threads last: in a short round they run too little for the JIT compiler
         List<Scenario> busyFirst = options.scenarios().stream()
                 .sorted(Comparator.comparing(Scenario::threads).reversed())
                 .toList();
         for (Scenario scenario : busyFirst) {
-            List<Case> cases = cases(scenario);
-            if (!cases.isEmpty()) {
-                print(List.of("measuring " + scenario.id()));
-                results.addAll(turns.measure(cases));
+            for (Duration delay : options.delays()) {
+                List<Case> cases = cases(scenario, delay);
+                if (!cases.isEmpty()) {
+                    print(List.of("measuring " + cases.get(0).title()));
+                    results.addAll(turns.measure(cases));
+                }
             }
         }
         return results;
@@ -97,23 +101,26 @@ final class Benchmark {
             return List.of();
         }
         print(List.of("measuring " + Scenario.WAITING_16_JVMS.id()));
-        try (WaitingInstances instances = new WaitingInstances(16, target, pool, options.length())) {
+        try (WaitingInstances instances =
+                new WaitingInstances(16, target, pool, options.length(Scenario.WAITING_16_JVMS))) {
             return instances.measure();
         }
     }
 
-    private List<Case> cases(Scenario scenario) {
-        return scenario.cases(options.approaches(), !options.earlierBuild().isEmpty(), options.rowsDivisor());
+    private List<Case> cases(Scenario scenario, Duration delay) {
+        return scenario.cases(options.approaches(), !options.earlierBuild().isEmpty(), options.rowsDivisor(), delay);
     }
 
-    private List<String> introduction(Server server, @Nullable String redis, List<String> libraries) {
+    private List<String> introduction(
+            Server server, @Nullable String redis, List<String> libraries, List<String> delays) {
         List<String> lines = new ArrayList<>();
         lines.add("On %s, %d processors".formatted(server, Runtime.getRuntime().availableProcessors()));
         if (server.isRelaxed()) {
             lines.add("NOT FULLY DURABLE: these figures cannot be compared with those of a durable server");
         }
         lines.add("%d rounds of %s s for each case, in turn, after %s s of warm-up"
-                .formatted(options.rounds(), seconds(options.length()), seconds(options.warmUp())));
+                .formatted(options.rounds(), lengths(), seconds(options.warmUp())));
+        lines.addAll(delays);
         if (libraries.size() > 1) {
             lines.add("The current build is %s, the earlier one %s".formatted(libraries.get(0), libraries.get(1)));
         }
@@ -130,6 +137,15 @@ final class Benchmark {
                     .formatted(Scenario.WAITING_16_JVMS.id()));
         }
         return lines;
+    }
+
+    /** Those of the chosen scenarios. */
+    private String lengths() {
+        return options.scenarios().stream()
+                .map(options::length)
+                .distinct()
+                .map(length -> String.valueOf(seconds(length)))
+                .collect(Collectors.joining(" or "));
     }
 
     private static double seconds(Duration duration) {

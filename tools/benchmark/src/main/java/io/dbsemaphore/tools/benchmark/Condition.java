@@ -51,7 +51,9 @@ enum Condition {
                         .map(Condition::jar)
                         .collect(Collectors.joining(", ")));
         conditions.put(
-                ROUNDS, "medians of %d rounds of %s s in turn".formatted(options.rounds(), seconds(options.length())));
+                ROUNDS,
+                "medians of %d rounds of %s s in turn"
+                        .formatted(options.rounds(), seconds(options.length(Scenario.ONE_THREAD))));
         conditions.put(
                 COMMAND,
                 "mvn -pl tools/benchmark -am spring-boot:run -Dmaven.test.skip -Dspring-boot.run.arguments=\"%s\""

@@ -4,6 +4,7 @@ import io.dbsemaphore.tools.benchmark.approach.Approach;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -30,14 +31,17 @@ record Figures(Map<Condition, String> conditions, List<Figure> figures) {
      */
     record Figure(Scenario scenario, Approach approach, double pairsPerSecond, double acquireMillis, long failures) {}
 
-    /** Those of these results, without an earlier build. */
+    /** Those of these results, without an earlier build and without delays. */
     static Figures of(Map<Condition, String> conditions, List<Result> results) {
         return new Figures(
                 conditions,
                 Picture.SCENARIOS.stream()
                         .flatMap(scenario -> results.stream()
                                 .filter(result -> result.measured().scenario() == scenario)
-                                .filter(result -> !result.measured().earlierBuild()))
+                                .filter(result -> !result.measured().earlierBuild()
+                                        && result.measured().delay().isZero()
+                                        && Picture.APPROACHES.contains(
+                                                result.measured().approach())))
                         .map(result -> new Figure(
                                 result.measured().scenario(),
                                 result.measured().approach(),
@@ -104,7 +108,7 @@ record Figures(Map<Condition, String> conditions, List<Figure> figures) {
     /** The scenarios and approaches that the picture is to show, and that were not measured. */
     List<String> missing() {
         return Picture.SCENARIOS.stream()
-                .flatMap(scenario -> scenario.cases(List.of(Approach.values()), false, 1).stream())
+                .flatMap(scenario -> scenario.cases(Picture.APPROACHES, false, 1, Duration.ZERO).stream())
                 .filter(wanted ->
                         in(wanted.scenario()).stream().noneMatch(figure -> figure.approach() == wanted.approach()))
                 .map(wanted ->

@@ -58,6 +58,11 @@ record Measurement(
         return server.commits() == 0 ? Double.NaN : (double) pairs / server.commits();
     }
 
+    /** The round trips for each pair; NaN where nothing counts them. */
+    double tripsPerPair() {
+        return perPair(server.trips());
+    }
+
     private double perPair(double sum) {
         return sum == 0 || pairs == 0 ? Double.NaN : sum / pairs;
     }

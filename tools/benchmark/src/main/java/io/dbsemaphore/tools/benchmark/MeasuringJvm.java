@@ -49,7 +49,7 @@ final class MeasuringJvm implements AutoCloseable {
     }
 
     /** Another build comes first, since it may bring classes of the benchmark, too, and takes the place of this JVM's. */
-    private static String classPath(String build) {
+    static String classPath(String build) {
         // Surefire starts its JVM with a jar that only refers to the class path
         String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         if (build.isEmpty()) {

@@ -2,6 +2,7 @@ package io.dbsemaphore.tools.benchmark;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.tools.benchmark.approach.Approach;
 import io.dbsemaphore.tools.benchmark.approach.DbSemaphoreLimiter;
 import io.dbsemaphore.tools.benchmark.approach.Limiter;
 import io.dbsemaphore.tools.benchmark.approach.Tables;
@@ -18,7 +19,7 @@ import java.util.function.Consumer;
 
 /**
  * The cases of one scenario that this JVM measures. The first JVM creates their tables, semaphores and rows. Since they are
- * measured in turn, all approaches but the library share a pool: with a connection for each thread, at READ COMMITTED.
+ * measured in turn, all approaches without a pool of their own share one: with a connection for each thread, at READ COMMITTED.
  */
 final class OpenScenario implements AutoCloseable {
 
@@ -62,14 +63,18 @@ final class OpenScenario implements AutoCloseable {
 
     private Opened open(Case measured) throws Exception {
         HikariDataSource pool = shared;
-        if (measured.approach().isLibrary()) {
+        Approach approach = measured.approach();
+        if (approach.usesLibraryTables()) {
             if (jvm == 0) {
                 new Tables(shared).createLibraryTables(measured.tablePrefix());
             }
-            pool = pool("library", Math.max(threads, 4), config -> config.setMinimumIdle(2));
+            pool = pool(approach.id(), Math.max(threads, 4), config -> {
+                config.setMinimumIdle(2);
+                approach.configure(config);
+            });
         }
-        Limiter limiter = measured.approach()
-                .open(pool, measured.tablePrefix(), measured.scenario().demands(), target, jvm);
+        Limiter limiter =
+                approach.open(pool, measured.tablePrefix(), measured.scenario().demands(), target, jvm);
         toClose.push(limiter);
         return new Opened(limiter, pool);
     }

@@ -2,9 +2,11 @@ package io.dbsemaphore.tools.benchmark;
 
 import io.dbsemaphore.tools.benchmark.approach.Approach;
 import io.dbsemaphore.tools.benchmark.approach.Target;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +37,8 @@ record Options(Map<String, String> values, List<String> arguments) {
             --only=a,b            of %s
             --approaches=a,b      of %s
             --redis=redis://...   measures Redisson, too
-            --seconds=5           the length of one round of one case
+            --delay=0,500us,2ms   how much longer a round trip to the servers takes; measures each of these. 0 is no delay
+            --seconds=5           the length of one round of one case; without it 15 in %s
             --rounds=5            the rounds of each case
             --warm-up=45          the seconds that each approach runs in a new JVM before the first round
             --rows-divisor=1      divides the numbers of rows in held, history and snapshot
@@ -47,15 +51,28 @@ record Options(Map<String, String> values, List<String> arguments) {
             """.formatted(
                     names(Scenario.measured(), Scenario::id),
                     names(APPROACHES, Approach::id),
+                    Scenario.REUSE_1000_IN_STEP.id(),
                     names(Picture.SCENARIOS, Scenario::id));
 
     private static final Map<String, String> DEFAULTS =
-            Map.of("seconds", "5", "rounds", "5", "warm-up", "45", "rows-divisor", "1", "output", "target/benchmark");
+            Map.of("rounds", "5", "warm-up", "45", "rows-divisor", "1", "delay", "0", "output", "target/benchmark");
     private static final Map<String, String> QUICK =
             Map.of("seconds", "0.7", "rounds", "2", "warm-up", "3", "rows-divisor", "10");
 
-    private static final Map<String, String> SVG =
-            Map.of("seconds", "5", "rounds", "3", "warm-up", "5", "only", names(Picture.SCENARIOS, Scenario::id));
+    private static final Map<String, String> SVG = Map.of(
+            "seconds",
+            "5",
+            "rounds",
+            "3",
+            "warm-up",
+            "5",
+            "only",
+            names(Picture.SCENARIOS, Scenario::id),
+            "approaches",
+            names(Picture.APPROACHES, Approach::id));
+
+    private static final Pattern DELAY = Pattern.compile("0|(\\d+(?:\\.\\d+)?)(us|ms)");
+    private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
 
     private static final Set<String> NAMES = Pattern.compile("--[a-z-]+")
             .matcher(USAGE)
@@ -82,6 +99,7 @@ record Options(Map<String, String> values, List<String> arguments) {
         Options options = new Options(values, List.of(arguments));
         options.scenarios();
         options.approaches();
+        options.delays();
         options.checkSvg();
         return options;
     }
@@ -135,12 +153,38 @@ record Options(Map<String, String> values, List<String> arguments) {
                 .filter(approach -> approach != Approach.REDISSON || redis() != null)
                 .filter(approach ->
                         approach != Approach.NOTIFIED || value("url").startsWith("jdbc:postgresql:"))
+                // the library sends its statements one by one to the driver of MariaDB
+                .filter(approach ->
+                        approach != Approach.PLAIN_STATEMENTS || !value("url").startsWith("jdbc:mariadb:"))
                 .toList();
     }
 
+    /** How much longer a round trip to the servers is to take: one or several, each once. */
+    List<Duration> delays() {
+        return Arrays.stream(value("delay").split(",", -1))
+                .map(this::delay)
+                .distinct()
+                .toList();
+    }
+
+    private Duration delay(String text) {
+        Matcher delay = DELAY.matcher(text);
+        if (delay.matches()) {
+            BigDecimal number = delay.group(1) == null ? BigDecimal.ZERO : new BigDecimal(delay.group(1));
+            BigDecimal micros = number.scaleByPowerOfTen("ms".equals(delay.group(2)) ? 3 : 0);
+            Duration duration = Duration.of(micros.longValue(), ChronoUnit.MICROS);
+            if (duration.compareTo(LONGEST_DELAY) <= 0) {
+                return duration;
+            }
+        }
+        throw new IllegalArgumentException(
+                "--delay=%s: it takes 0, or numbers of us or ms up to 1000ms, such as 0,500us,2ms"
+                        .formatted(value("delay")));
+    }
+
     /** The length of one round of one case. */
-    Duration length() {
-        return seconds("seconds");
+    Duration length(Scenario scenario) {
+        return value("seconds").isEmpty() ? scenario.length() : seconds("seconds");
     }
 
     Duration warmUp() {

@@ -31,6 +31,15 @@ final class Picture {
             Scenario.TWO_JVMS,
             Scenario.REUSE_32);
 
+    /** Whom it compares. */
+    static final List<Approach> APPROACHES = List.of(
+            Approach.DB_SEMAPHORE,
+            Approach.BARE_UPDATE,
+            Approach.TEXTBOOK,
+            Approach.LOCK_REGISTRY,
+            Approach.SHEDLOCK,
+            Approach.REDISSON);
+
     private static final int WIDTH = 800;
     private static final int MARGIN = 20;
     private static final int TOP = 96;

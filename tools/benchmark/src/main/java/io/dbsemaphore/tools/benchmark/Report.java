@@ -8,17 +8,18 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
 /** The results as a Markdown table, with one line per case, and as CSV, with one line per round. */
 final class Report {
 
     /** A space at the beginning aligns the column right. */
     private static final String TABLE_HEADINGS =
-            "scenario,approach, pairs/s, x bare UPDATE, x textbook, x earlier build,"
-                    + " acquire p50 ms, p99 ms, connections, grants per commit, client CPU µs, server CPU µs";
+            "scenario,approach, pairs/s, x bare UPDATE, x textbook, x earlier build, x plain statements,"
+                    + " acquire p50 ms, p99 ms, connections, grants per commit, client CPU µs, server CPU µs, trips a pair";
 
     private static final String CSV_HEADING = "scenario,rows,jvms,threads,approach,build,round,pairs_per_second,"
-            + "acquire_p50_ms,acquire_p99_ms,connections,failures,grants_per_commit,client_cpu_us,server_cpu_us";
+            + "acquire_p50_ms,acquire_p99_ms,connections,failures,grants_per_commit,client_cpu_us,server_cpu_us,delay_us,trips_per_pair";
 
     private final List<String> introduction;
     private final List<Result> results;
@@ -81,12 +82,14 @@ final class Report {
                 ratio(result, measured.with(Approach.BARE_UPDATE, false)),
                 ratio(result, measured.with(Approach.TEXTBOOK, false)),
                 ratio(result, measured.with(measured.approach(), true)),
+                ratio(result, measured.with(Approach.PLAIN_STATEMENTS, false)),
                 millis(result.acquireMillis(50)),
                 millis(result.acquireMillis(99)),
                 measured.approach() == Approach.REDISSON ? "" : Integer.toString(result.connections()),
                 known("%,.1f", result.median(Measurement::grantsPerCommit)),
                 known("%,.0f", result.median(Measurement::clientCpuMicros)),
-                known("%,.0f", result.median(Measurement::serverCpuMicros)));
+                known("%,.0f", result.median(Measurement::serverCpuMicros)),
+                known("%,.2f", result.median(Measurement::tripsPerPair)));
     }
 
     /** How many times the pairs per second of the other case: the median of the rounds, the lowest and the highest. */
@@ -110,7 +113,7 @@ final class Report {
 
     private static String csv(Case measured, int number, Measurement round) {
         return format(
-                "%s,%d,%d,%d,%s,%s,%d,%.1f,%.4f,%.4f,%d,%d,%s,%s,%s",
+                "%s,%d,%d,%d,%s,%s,%d,%.1f,%.4f,%.4f,%d,%d,%s,%s,%s,%d,%s",
                 measured.scenario().id(),
                 measured.rows(),
                 measured.scenario().jvms(),
@@ -125,7 +128,9 @@ final class Report {
                 round.failures(),
                 known("%.2f", round.grantsPerCommit()),
                 known("%.1f", round.clientCpuMicros()),
-                known("%.1f", round.serverCpuMicros()));
+                known("%.1f", round.serverCpuMicros()),
+                TimeUnit.NANOSECONDS.toMicros(measured.delay().toNanos()),
+                known("%.3f", round.tripsPerPair()));
     }
 
     private static String known(String format, double value) {

@@ -99,6 +99,7 @@ final class Round {
     private Measurement measure(Limiter limiter) throws InterruptedException {
         LongStream.Builder acquires = LongStream.builder();
         long pairs = 0;
+        long turn = 0;
         long failures = 0;
         String failure = null;
         long hold = measured.scenario().hold().toNanos();
@@ -110,7 +111,7 @@ final class Round {
                 continue;
             }
             try {
-                Limiter.Held held = limiter.acquire(measured.pick(semaphores));
+                Limiter.Held held = limiter.acquire(measured.pick(semaphores, turn++));
                 if (pairs < ALL_ARE_TIMED || pairs % TIMED_OF_MORE == 0) {
                     acquires.add(System.nanoTime() - start);
                 }

@@ -16,6 +16,7 @@ enum Scenario {
     WARM_UP("warm-up", "8 threads, 4 semaphores", 1, 8, 4, 1),
 
     ONE_THREAD("1-thread", "1 thread, 1 semaphore", 1, 1, 1, 1),
+    THREADS_4("4-threads", "4 threads, 1 semaphore", 1, 4, 1, 1),
     THREADS_32("32-threads", "32 threads, 1 semaphore", 1, 32, 1, 1),
     THREADS_128("128-threads", "128 threads, 1 semaphore", 1, 128, 1, 1),
     SEMAPHORES_64("64-semaphores", "32 threads, 64 semaphores", 1, 32, 64, 1),
@@ -27,6 +28,8 @@ enum Scenario {
     REUSE_32("reuse-32", "reuse, 32 threads, 1 semaphore", 1, 32, 1, 1),
     REUSE_64("reuse-64", "reuse, 32 threads, 64 semaphores of 64", 1, 32, 64, 1),
     REUSE_1000("reuse-1000", "reuse, 32 threads, 1,000 semaphores of 64", 1, 32, 1_000, 1),
+    REUSE_1000_IN_STEP(
+            "reuse-1000-in-step", "reuse, 32 threads, 1,000 semaphores of 64 in the same order", 1, 32, 1_000, 1),
     BIASED_LOCK("biased-lock", "reuse, 1 thread, 1 permit, locked again and again", 1, 1, 1, 1),
     REUSE_16("reuse-16", "reuse, 16 threads, 30 permits", 1, 16, 1, 1),
     REUSE_3_JVMS_SKEWED(
@@ -89,13 +92,14 @@ enum Scenario {
      *
      * @param earlierBuild whether there is one
      * @param rowsDivisor by how much to divide the numbers of rows, which stay at least 1 unless they are 0
+     * @param delay how far away the server is
      */
-    List<Case> cases(List<Approach> approaches, boolean earlierBuild, int rowsDivisor) {
+    List<Case> cases(List<Approach> approaches, boolean earlierBuild, int rowsDivisor, Duration delay) {
         Stream<Case> current = variesRows()
                 ? rows.stream()
-                        .map(count ->
-                                new Case(this, DB_SEMAPHORE, false, Math.max(Math.min(count, 1), count / rowsDivisor)))
-                : approaches.stream().filter(this::compares).map(approach -> new Case(this, approach, false, 0));
+                        .map(count -> new Case(
+                                this, DB_SEMAPHORE, false, Math.max(Math.min(count, 1), count / rowsDivisor), delay))
+                : approaches.stream().filter(this::compares).map(approach -> new Case(this, approach, false, 0, delay));
         return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE && !isInLine()
                         ? Stream.of(one, one.with(DB_SEMAPHORE, true))
                         : Stream.of(one))
@@ -116,10 +120,18 @@ enum Scenario {
                         && (namesAtOnce == 1 || approach.acquiresSeveralNames());
     }
 
-    private boolean reuses() {
+    /** Whether the library reuses permits. */
+    boolean reuses() {
         return switch (this) {
-            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, BIASED_LOCK, REUSE_16, REUSE_3_JVMS_SKEWED, REUSE_2_JVMS ->
-                true;
+            case REUSE_1,
+                    REUSE_32,
+                    REUSE_64,
+                    REUSE_1000,
+                    REUSE_1000_IN_STEP,
+                    BIASED_LOCK,
+                    REUSE_16,
+                    REUSE_3_JVMS_SKEWED,
+                    REUSE_2_JVMS -> true;
             default -> false;
         };
     }
@@ -137,13 +149,23 @@ enum Scenario {
     /** The number of permits for so many threads, with which no acquire waits unless the scenario is about that. */
     int capacity(int allThreads) {
         return switch (this) {
-            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000 -> 2 * allThreads;
+            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, REUSE_1000_IN_STEP -> 2 * allThreads;
             case REUSE_16, REUSE_3_JVMS_SKEWED -> 30;
             case REUSE_2_JVMS -> 8;
             case FAIR_2_JVMS -> 4;
             case BIASED_LOCK, HAND_OVER_2_JVMS -> 1;
             default -> allThreads;
         };
+    }
+
+    /** Whether all threads acquire the semaphores in the same order, beginning with the first one. */
+    boolean isInStep() {
+        return this == REUSE_1000_IN_STEP;
+    }
+
+    /** How long a round is by default. */
+    Duration length() {
+        return Duration.ofSeconds(this == REUSE_1000_IN_STEP ? 15 : 5);
     }
 
     /** How long a permit is held. */

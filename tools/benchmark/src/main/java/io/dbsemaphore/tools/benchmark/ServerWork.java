@@ -14,14 +14,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
  *
  * @param commits the transactions that have written, by its own counters; 0 where it has none
  * @param cpuNanos the CPU time of its process; 0 where that is unknown
+ * @param trips the round trips through a proxy that it has answered; 0 without one
  */
-record ServerWork(long commits, long cpuNanos) implements Serializable {
+record ServerWork(long commits, long cpuNanos, long trips) implements Serializable {
 
-    static final ServerWork UNKNOWN = new ServerWork(0, 0);
+    static final ServerWork UNKNOWN = new ServerWork(0, 0, 0);
 
     /** What was done between an earlier reading and this one. */
     ServerWork since(ServerWork earlier) {
-        return new ServerWork(commits - earlier.commits, cpuNanos - earlier.cpuNanos);
+        return new ServerWork(commits - earlier.commits, cpuNanos - earlier.cpuNanos, trips - earlier.trips);
     }
 
     /** Reads the counters of one server. */
@@ -53,9 +54,10 @@ record ServerWork(long commits, long cpuNanos) implements Serializable {
             }
         }
 
-        ServerWork read() throws IOException {
+        /** @param trips what a proxy has counted */
+        ServerWork read(long trips) throws IOException {
             Long commits = counts ? jdbc.queryForObject(OF_MYSQL, Long.class) : null;
-            return new ServerWork(commits == null ? 0 : commits, process == null ? 0 : cpuNanos(process));
+            return new ServerWork(commits == null ? 0 : commits, process == null ? 0 : cpuNanos(process), trips);
         }
 
         private static long cpuNanos(Path stat) throws IOException {

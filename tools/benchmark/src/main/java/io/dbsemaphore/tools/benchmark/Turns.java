@@ -1,5 +1,6 @@
 package io.dbsemaphore.tools.benchmark;
 
+import io.dbsemaphore.tools.benchmark.approach.DbSemaphoreLimiter;
 import io.dbsemaphore.tools.benchmark.approach.Target;
 import java.io.IOException;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Measures the cases of a scenario in turn, round by round, so that other load of the machine affects all of them alike.
@@ -15,14 +17,14 @@ import java.util.Map;
  */
 final class Turns implements AutoCloseable {
 
-    private final Target target;
+    private final Distances distances;
     private final Options options;
     private final ServerWork.Meter server;
     private final List<MeasuringJvm> currentJvms = new ArrayList<>();
     private final List<MeasuringJvm> earlierJvms = new ArrayList<>();
 
-    Turns(Target target, Options options, ServerWork.Meter server) {
-        this.target = target;
+    Turns(Distances distances, Options options, ServerWork.Meter server) {
+        this.distances = distances;
         this.options = options;
         this.server = server;
     }
@@ -40,10 +42,11 @@ final class Turns implements AutoCloseable {
         run(cases, options.warmUp(), 0);
     }
 
-    /** Measures these cases of one scenario; one result for each of them. */
+    /** Measures these cases of one scenario and one delay; one result for each of them. */
     List<Result> measure(List<Case> cases) throws IOException {
-        boolean newJvm = cases.get(0).scenario().jvms() > 1;
-        return run(cases, newJvm ? options.warmUp() : options.length().dividedBy(2), options.rounds());
+        Scenario scenario = cases.get(0).scenario();
+        boolean newJvm = scenario.jvms() > 1;
+        return run(cases, newJvm ? options.warmUp() : options.length(scenario).dividedBy(2), options.rounds());
     }
 
     private List<Result> run(List<Case> cases, Duration before, int rounds) throws IOException {
@@ -56,7 +59,7 @@ final class Turns implements AutoCloseable {
             for (Case measured : order(cases, round)) {
                 measurements
                         .computeIfAbsent(measured, first -> new ArrayList<>())
-                        .add(round(measured, options.length()));
+                        .add(round(measured, options.length(measured.scenario())));
             }
         }
         return measurements.entrySet().stream()
@@ -76,6 +79,7 @@ final class Turns implements AutoCloseable {
 
     private void open(List<Case> cases) throws IOException {
         Scenario scenario = cases.get(0).scenario();
+        Target target = distances.get(cases.get(0).delay()).target();
         for (boolean earlier : List.of(false, true)) {
             List<Case> own = cases.stream()
                     .filter(measured -> measured.earlierBuild() == earlier)
@@ -89,10 +93,14 @@ final class Turns implements AutoCloseable {
     private Measurement round(Case measured, Duration duration) throws IOException {
         List<MeasuringJvm> measuring =
                 jvms(measured.earlierBuild(), measured.scenario().jvms());
+        if (measured.scenario().reuses()) {
+            LockSupport.parkNanos(
+                    DbSemaphoreLimiter.REUSE.multipliedBy(2).toNanos()); // no permit is left of a round before
+        }
         for (MeasuringJvm jvm : measuring) {
             jvm.prepare(measured, duration);
         }
-        ServerWork before = server.read();
+        ServerWork before = work(measured);
         for (MeasuringJvm jvm : measuring) {
             jvm.start();
         }
@@ -100,7 +108,11 @@ final class Turns implements AutoCloseable {
         for (MeasuringJvm jvm : measuring) {
             parts.add(jvm.result());
         }
-        return Measurement.sum(parts).with(server.read().since(before));
+        return Measurement.sum(parts).with(work(measured).since(before));
+    }
+
+    private ServerWork work(Case measured) throws IOException {
+        return server.read(distances.get(measured.delay()).trips());
     }
 
     private List<MeasuringJvm> jvms(boolean earlier, int count) throws IOException {

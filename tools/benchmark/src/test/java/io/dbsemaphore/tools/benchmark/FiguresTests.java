@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class FiguresTests {
 
-    private static final Case LIBRARY = new Case(Scenario.THREADS_32, Approach.DB_SEMAPHORE, false, 0);
+    private static final Case LIBRARY = new Case(Scenario.THREADS_32, Approach.DB_SEMAPHORE, false, 0, Duration.ZERO);
 
     @Test
     void areTheMediansOfTheCurrentBuildInTheScenariosOfThePicture() {
@@ -27,7 +27,7 @@ class FiguresTests {
                 List.of(
                         result(LIBRARY, 1_200, 4_000, 3_000),
                         result(LIBRARY.with(Approach.DB_SEMAPHORE, true), 1, 1, 1),
-                        result(new Case(Scenario.HELD, Approach.DB_SEMAPHORE, false, 10), 1, 1, 1)));
+                        result(new Case(Scenario.HELD, Approach.DB_SEMAPHORE, false, 10, Duration.ZERO), 1, 1, 1)));
 
         assertThat(figures.figures())
                 .containsExactly(new Figure(Scenario.THREADS_32, Approach.DB_SEMAPHORE, 3_000, 2, 3));

@@ -25,13 +25,15 @@ class MeasurementTests {
 
     @Test
     void dividesTheWorkOfTheServerByThePairs() {
-        ServerWork before = new ServerWork(1_000, 5_000_000);
-        Measurement round = measurement(1, 1_000, null).with(new ServerWork(1_250, 25_000_000).since(before));
+        ServerWork before = new ServerWork(1_000, 5_000_000, 100);
+        Measurement round = measurement(1, 1_000, null).with(new ServerWork(1_250, 25_000_000, 3_100).since(before));
 
         assertThat(round.grantsPerCommit()).isEqualTo(4);
         assertThat(round.serverCpuMicros()).isEqualTo(20);
+        assertThat(round.tripsPerPair()).isEqualTo(3);
         assertThat(measurement(1, 1_000, null).grantsPerCommit()).isNaN();
         assertThat(measurement(1, 1_000, null).serverCpuMicros()).isNaN();
+        assertThat(measurement(1, 1_000, null).tripsPerPair()).isNaN();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.dbsemaphore.tools.benchmark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.tools.benchmark.approach.Approach;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -11,7 +12,8 @@ class TurnsTests {
 
     @Test
     void letNoCaseAlwaysGoFirstOrAfterTheSameOther() {
-        List<Case> cases = Scenario.ONE_THREAD.cases(List.of(Approach.DB_SEMAPHORE, Approach.BARE_UPDATE), true, 1);
+        List<Case> cases =
+                Scenario.ONE_THREAD.cases(List.of(Approach.DB_SEMAPHORE, Approach.BARE_UPDATE), true, 1, Duration.ZERO);
         assertThat(cases)
                 .extracting(Case::label)
                 .containsExactly("DB Semaphore", "DB Semaphore, earlier build", "bare UPDATE");

@@ -1,5 +1,7 @@
 package io.dbsemaphore.tools.benchmark.approach;
 
+import com.zaxxer.hikari.HikariConfig;
+import java.sql.SQLException;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -15,6 +17,10 @@ public enum Approach {
             "db-semaphore-notified",
             "DB Semaphore, notifications=true",
             "this library where releases are told to other JVMs (PostgreSQL)"),
+    PLAIN_STATEMENTS(
+            "plain-statements",
+            "plain statements",
+            "this library's statements by plain JDBC; one caller per transaction"),
     BARE_UPDATE(
             "bare-update", "bare UPDATE", "one committed UPDATE of a counter each way; no capacity, no crash recovery"),
     TEXTBOOK("textbook", "textbook", "SELECT FOR UPDATE, sum, insert, commit; one caller per transaction"),
@@ -47,6 +53,13 @@ public enum Approach {
         return description;
     }
 
+    /** Sets up the pool of an approach that has one of its own. */
+    public void configure(HikariConfig pool) {
+        if (this == PLAIN_STATEMENTS) {
+            PlainStatementsLimiter.configure(pool);
+        }
+    }
+
     /**
      * Opens it in this JVM.
      *
@@ -54,11 +67,13 @@ public enum Approach {
      * @param tablePrefix of the library's tables, which exist
      * @param jvm 0 or 1
      */
-    public Limiter open(DataSource pool, String tablePrefix, Demands demands, Target target, int jvm) {
+    public Limiter open(DataSource pool, String tablePrefix, Demands demands, Target target, int jvm)
+            throws SQLException {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
         PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
         return switch (this) {
             case DB_SEMAPHORE, UNFAIR, NOTIFIED -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
+            case PLAIN_STATEMENTS -> new PlainStatementsLimiter(pool, tablePrefix);
             case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
             case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
             case LOCK_REGISTRY -> new LockRegistryLimiter(pool, transactions);
@@ -70,6 +85,11 @@ public enum Approach {
     /** Whether it is this library. */
     public boolean isLibrary() {
         return this == DB_SEMAPHORE || this == UNFAIR || this == NOTIFIED;
+    }
+
+    /** Whether it uses tables of this library, and a pool of its own. */
+    public boolean usesLibraryTables() {
+        return isLibrary() || this == PLAIN_STATEMENTS;
     }
 
     /** Whether it acquires several names at once, all or nothing. */

@@ -14,8 +14,10 @@ import javax.sql.DataSource;
 /** This library with its defaults, with reuse, without the order across JVMs, or with notifications. */
 public final class DbSemaphoreLimiter implements Limiter {
 
+    /** How long a permit is kept for reuse, in scenarios with reuse. */
+    public static final Duration REUSE = Duration.ofMillis(250);
+
     private static final Duration LONG = Duration.ofMinutes(1);
-    private static final Duration REUSE = Duration.ofMillis(250);
 
     private final SemaphoreEngine engine;
     private final SemaphoreOperations semaphores;

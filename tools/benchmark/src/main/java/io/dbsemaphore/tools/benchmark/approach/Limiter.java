@@ -16,7 +16,7 @@ public interface Limiter extends AutoCloseable {
     Held acquire(List<Long> semaphores) throws Exception;
 
     @Override
-    default void close() {}
+    default void close() throws Exception {}
 
     /** What was acquired. Released once, by the thread that acquired it. */
     @FunctionalInterface

@@ -14,6 +14,11 @@ import org.jspecify.annotations.Nullable;
 public record Target(
         String url, String user, String password, @Nullable String redis) implements Serializable {
 
+    /** The same servers at other addresses. */
+    public Target at(String otherUrl, @Nullable String otherRedis) {
+        return new Target(otherUrl, user, password, otherRedis);
+    }
+
     /** Opens a pool with HikariCP's defaults. */
     public HikariDataSource pool(String name, int size) {
         return pool(name, size, config -> {});
