@@ -84,7 +84,7 @@ class DelayProxyTests {
             Duration without = medianRoundTrip(nearClient, 501);
 
             assertThat(medianRoundTrip(farClient, 501).minus(without))
-                    .isBetween(Duration.ofNanos(400_000), Duration.ofNanos(900_000));
+                    .isBetween(Duration.ofNanos(400_000), Duration.ofNanos(1_400_000));
         }
     }
 
