@@ -36,7 +36,7 @@ final class HeldCurve {
      *
      * @param at when it begins
      * @param held how many permits were held at once, at most
-     * @param capacity the capacity at its end
+     * @param capacity the capacity, until the next one
      */
     record Step(Instant at, long held, int capacity) {}
 
@@ -88,7 +88,10 @@ final class HeldCurve {
         return since;
     }
 
-    /** At most 241 steps, of which each begins at a multiple of the same time, so that they stay the same while the period moves on. */
+    /**
+     * At most 241 steps, of which each begins at a multiple of the same time, so that they stay the same while the period moves on, and one
+     * more for each change of the capacity, where the line of the capacity meets the mark of the change.
+     */
     List<Step> steps() {
         List<Step> steps = new ArrayList<>();
         long held = 0;
@@ -96,12 +99,14 @@ final class HeldCurve {
         while (!next.isAfter(to)) {
             Instant begin = next;
             next = Instant.EPOCH.plus((micros(begin) / width + 1) * width, ChronoUnit.MICROS);
+            Instant changed = capacities.higherKey(begin);
+            next = changed != null && changed.isBefore(next) ? changed : next;
             long most = changes.containsKey(begin) ? 0 : held;
             for (long change : changes.subMap(begin, true, next, false).values()) {
                 held += change;
                 most = Math.max(most, held);
             }
-            Step step = new Step(begin, most, capacities.lowerEntry(next).getValue());
+            Step step = new Step(begin, most, capacities.floorEntry(begin).getValue());
             Step last = steps.isEmpty() ? null : steps.get(steps.size() - 1);
             if (last == null || last.held() != step.held() || last.capacity() != step.capacity()) {
                 steps.add(step);

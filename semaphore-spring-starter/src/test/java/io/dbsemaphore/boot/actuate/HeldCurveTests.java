@@ -112,7 +112,7 @@ class HeldCurveTests {
                         new Step(FROM, 0, 1),
                         new Step(FROM.plusSeconds(60), 2, 1),
                         new Step(FROM.plusSeconds(600), 2, 4),
-                        new Step(FROM.plusSeconds(1590), 2, 2));
+                        new Step(FROM.plusSeconds(1600), 2, 2));
         assertThat(curve.fullSince()).contains(FROM.plusSeconds(1600));
     }
 
