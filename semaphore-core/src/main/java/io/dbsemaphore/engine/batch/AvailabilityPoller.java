@@ -148,7 +148,7 @@ final class AvailabilityPoller {
         CountDownLatch done = new CountDownLatch(1);
         synchronized (this) {
             forgotten = done;
-            forgets = stopped ? queue.needsPolls() : !isIdle() || recorded;
+            forgets = !isIdle() || (stopped ? queue.needsPolls() : recorded);
             stopped = true;
         }
         if (forgets) {
