@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.unit.TableName;
 import io.dbsemaphore.spi.StartFailure;
 import java.util.Optional;
 
@@ -35,12 +36,7 @@ public final class DatabaseNotWritableException extends SemaphoreException imple
             As an administrator, grant the user of spring.datasource.username (semaphore.datasource.username where that is \
             set) these privileges, which it needs at run time:
 
-                grant select, insert, update on %1$ssemaphore to ...;
-                grant select, insert, update on %1$spermit_request to ...;
-                grant select, insert, update on %1$spermit to ...;
-                grant select, insert, update on %1$ssemaphore_instance to ...;
-                grant select, insert, update, delete on %1$ssemaphore_waiter to ...;
-                grant select, insert on %1$scapacity_change to ...;
+            %s
 
             The clean-up of the maintenance also needs delete on all of them. If the user is to create the tables \
             (semaphore.liquibase.enabled, semaphore.jdbc.initialize-schema), it also needs what that takes, such as CREATE, ALTER, INDEX \
@@ -115,7 +111,7 @@ public final class DatabaseNotWritableException extends SemaphoreException imple
         return switch (reason) {
             case READ_ONLY -> READ_ONLY;
             case STATEMENT_BINLOG -> STATEMENT_BINLOG;
-            case DENIED -> DENIED.formatted(tablePrefix);
+            case DENIED -> DENIED.formatted(TableName.each("    grant %2$s on " + tablePrefix + "%1$s to ...;", "\n"));
         };
     }
 }

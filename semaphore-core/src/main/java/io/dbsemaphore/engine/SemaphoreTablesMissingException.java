@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.persistence.unit.TableName;
 import io.dbsemaphore.spi.StartFailure;
 
 /** Thrown when tables of the semaphores do not exist. */
@@ -10,10 +11,6 @@ public class SemaphoreTablesMissingException extends SemaphoreException implemen
 
     /** The location of the changelog on the class path. */
     public static final String CHANGELOG = "db/dbsemaphore/changelog.xml";
-
-    private static final String DESCRIPTION = """
-            Tables of the semaphores are missing from the database: %1$ssemaphore, %1$spermit_request, %1$spermit, \
-            %1$ssemaphore_instance, %1$ssemaphore_waiter and %1$scapacity_change are required, in the schema of the connections.""";
 
     private static final String ACTION = """
             Do one of these:
@@ -61,11 +58,14 @@ public class SemaphoreTablesMissingException extends SemaphoreException implemen
      */
     public SemaphoreTablesMissingException(String tablePrefix, Throwable cause) {
         super(
-                "The tables %ssemaphore, %<spermit_request, %<spermit, %<ssemaphore_instance, %<ssemaphore_waiter and %<scapacity_change are not all in the database."
-                                .formatted(tablePrefix)
-                        + " Include " + CHANGELOG + " in the Liquibase changelog of the application",
+                "The tables " + named(tablePrefix) + " are not all in the database. Include " + CHANGELOG
+                        + " in the Liquibase changelog of the application",
                 cause);
         this.tablePrefix = tablePrefix;
+    }
+
+    private static String named(String tablePrefix) {
+        return TableName.each(tablePrefix + "%s", ", ");
     }
 
     /** {@return the configured prefix of the table names} */
@@ -75,7 +75,8 @@ public class SemaphoreTablesMissingException extends SemaphoreException implemen
 
     @Override
     public String description() {
-        return DESCRIPTION.formatted(tablePrefix);
+        return "Tables of the semaphores are missing from the database: " + named(tablePrefix)
+                + " are required, in the schema of the connections.";
     }
 
     @Override

@@ -58,8 +58,8 @@ public final class Sql {
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
     /** The names of tables, and names that begin like a constraint or an index. */
-    private static final Pattern NAME = Pattern.compile("\\b(?:(semaphore|permit_request|permit|semaphore_instance"
-            + "|semaphore_waiter|capacity_change)|((?:pk|uq|fk|ix|ck)_\\w+))\\b");
+    private static final Pattern NAME =
+            Pattern.compile("\\b(?:(" + TableName.each("%s", "|") + ")|((?:pk|uq|fk|ix|ck)_\\w+))\\b");
 
     /** Texts from this length on are not cached: they depend on the number of rows, so that there are too many. */
     private static final int LONG = 8_192;
