@@ -10,38 +10,20 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
-import io.dbsemaphore.testing.node.NodesPerTest;
-import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Wish;
-import java.time.Duration;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A transaction whose session the server ends is tried again. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class KilledSessionIntegrationTests {
+class KilledSessionIntegrationTests extends RetryFixture {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
-    private static final int ATTEMPTS = 3;
-
-    /** Of {@code for update}, or on PostgreSQL {@code for no key update}. */
-    private static final String LOCK = " for ";
-
-    private static final String INSERT = "insert into permit_request";
-
-    @RegisterExtension
-    static final NodesPerTest nodes = new NodesPerTest();
-
-    private final Schema schema = nodes.schema();
-    private final SemaphoreRows rows = new SemaphoreRows(schema);
     private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS));
 
     @ParameterizedTest

@@ -16,14 +16,11 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
-import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RowLock;
-import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Waits;
 import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
@@ -36,7 +33,6 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.CannotAcquireLockException;
@@ -45,22 +41,10 @@ import org.springframework.dao.DataAccessException;
 /** Other transactions are in the way, and sessions are killed: this is tried again, and never half done. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class RetriesIntegrationTests {
+class RetriesIntegrationTests extends RetryFixture {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
     private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
-    private static final int ATTEMPTS = 3;
 
-    /** Of {@code for update}, or on PostgreSQL {@code for no key update}. */
-    private static final String LOCK = " for ";
-
-    private static final String INSERT = "insert into permit_request";
-
-    @RegisterExtension
-    static final NodesPerTest nodes = new NodesPerTest();
-
-    private final Schema schema = nodes.schema();
-    private final SemaphoreRows rows = new SemaphoreRows(schema);
     private final Waits waits = new Waits(schema);
     private final List<Throwable> retried = new CopyOnWriteArrayList<>();
     private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS), new SemaphoreListener() {
