@@ -120,7 +120,9 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         }
 
         void fail(Throwable failure) {
-            boolean unused = !left && super.completeExceptionally(failure);
+            if (!left) {
+                super.completeExceptionally(failure);
+            }
         }
 
         private void leave() {

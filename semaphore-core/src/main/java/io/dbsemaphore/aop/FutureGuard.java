@@ -6,7 +6,6 @@ import io.dbsemaphore.PermitsUnavailableException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -99,7 +98,7 @@ final class FutureGuard extends MethodGuard {
      * @param grant the grant of the work; null for the acquire and the fallback
      * @param released releases the grant once
      */
-    private record Step(CompletionStage<?> stage, @Nullable PermitGrant grant, Supplier<Boolean> released) {
+    private record Step(CompletionStage<?> stage, @Nullable PermitGrant grant, SingletonSupplier<Boolean> released) {
 
         Step(CompletionStage<?> stage, @Nullable PermitGrant grant) {
             this(stage, grant, SingletonSupplier.of(() -> {
@@ -122,7 +121,7 @@ final class FutureGuard extends MethodGuard {
 
         /** Releases the grant once. The end of the work and a cancellation may coincide: the later of them waits. */
         void end() {
-            boolean unused = released.get();
+            released.get();
         }
 
         /** The stage as a future. If it has none, a future that never completes and is not connected with the stage. */

@@ -130,7 +130,9 @@ public final class LimitedExecutor implements Executor {
                     UnexpectedErrors.survive(log, "A task for the application", failure);
                 }
                 task = next(true);
-                boolean unused = task != null && Thread.interrupted(); // as a pool does between two tasks
+                if (task != null) {
+                    Thread.interrupted(); // as a pool does between two tasks
+                }
             }
         }
 

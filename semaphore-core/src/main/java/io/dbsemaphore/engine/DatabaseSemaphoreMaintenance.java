@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
@@ -100,6 +101,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     /** Runs a task periodically. */
     interface Timer {
+        @CanIgnoreReturnValue
         ScheduledFuture<?> every(Duration first, Duration interval, Runnable task);
     }
 
@@ -124,8 +126,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
         // soon, since instances may be restarted often; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
         doneAt.put(task, System.nanoTime());
-        ScheduledFuture<?> unused =
-                timer.every(Duration.ofMillis(first), Duration.ofMillis(millis), () -> run(task.name(), work));
+        timer.every(Duration.ofMillis(first), Duration.ofMillis(millis), () -> run(task.name(), work));
     }
 
     private void run(String name, IntSupplier task) {

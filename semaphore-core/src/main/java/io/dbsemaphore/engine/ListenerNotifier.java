@@ -36,7 +36,7 @@ final class ListenerNotifier {
     void tell(Consumer<SemaphoreListener> event) {
         List<SemaphoreListener> known = current();
         if (known == null) {
-            var unused = early.offer(event);
+            early.offer(event);
             tellEarly(); // they may have become known meanwhile
         } else {
             tellEarly(known);

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
@@ -153,7 +154,7 @@ record ReleaseService(
 
     /** Releases a grant that its caller never received, without waiting for the outcome. */
     void giveBack(HeldGrant state) {
-        CompletableFuture<?> unused = giveBack(state, ofAnother(state.grant().externalId()));
+        giveBack(state, ofAnother(state.grant().externalId()));
     }
 
     /**
@@ -162,6 +163,7 @@ record ReleaseService(
      * @param event the event for listeners
      * @return a future of the release; it fails if the release has failed, which is then retried in the background
      */
+    @CanIgnoreReturnValue
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
         state.claimEnd();
         end(state);

@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
@@ -75,10 +76,11 @@ public final class DatabaseThreads implements Executor {
     /** Does database work on one of the threads, without waiting for it. */
     @Override
     public void execute(Runnable work) {
-        ScheduledFuture<?> unused = schedule(work, 0);
+        schedule(work, 0);
     }
 
     /** Does database work after this time. */
+    @CanIgnoreReturnValue
     public ScheduledFuture<?> schedule(Runnable work, long nanos) {
         return threads.schedule(
                 () -> {

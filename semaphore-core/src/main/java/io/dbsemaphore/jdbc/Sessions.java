@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -526,7 +525,7 @@ public final class Sessions implements AutoCloseable {
         /** Not for the reserved connection, whose own thread returns it: all other threads may be waiting for that one. */
         private void scheduleReturn() {
             if (this == shared && !returnScheduled && !idle.isEmpty()) {
-                ScheduledFuture<?> unused = threads.schedule(this::returnIdle, longestIdle.toNanos());
+                threads.schedule(this::returnIdle, longestIdle.toNanos());
                 returnScheduled = true;
             }
         }

@@ -13,6 +13,7 @@ import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
+import io.dbsemaphore.persistence.unit.TableName;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -77,8 +78,7 @@ public final class Drill {
     /** The statements to execute on MySQL and MariaDB after a deviation. The names of the tables get their schema, in literals, too. */
     private static final String CONVERSIONS = """
             select concat('alter table ', table_name, ' engine=InnoDB /* is ', engine, ' */') from information_schema.tables
-            where engine <> 'InnoDB' and concat('`', table_schema, '`.', table_name) in ('semaphore', 'permit_request', 'permit',
-                'semaphore_instance', 'semaphore_waiter', 'capacity_change') order by table_name""";
+            where engine <> 'InnoDB' and concat('`', table_schema, '`.', table_name) in (%s) order by table_name""".formatted(TableName.each("'%s'", ", "));
 
     /** The statements to execute on PostgreSQL for unlogged tables, which a crash empties. A table comes before those that refer to it. */
     private static final String UNSAFE = """
@@ -148,7 +148,9 @@ public final class Drill {
         } finally {
             mayEnd = true;
             turn.complete(false);
-            boolean unused = besideIsOpen && Uninterruptibles.await(end, PATIENCE.toNanos());
+            if (besideIsOpen) {
+                Uninterruptibles.await(end, PATIENCE.toNanos());
+            }
         }
         if (failure == null) {
             failure = deviationBeside;
@@ -191,12 +193,11 @@ public final class Drill {
         if (two) {
             turn.complete(true);
             // on a foreign table, the second session waits in spite of skip locked
-            boolean unused = Uninterruptibles.acquire(answers, PATIENCE.toNanos())
-                    && Uninterruptibles.acquire(
-                            answers,
-                            Math.min(
-                                    PROMPT.toNanos() + 2 * nanosOfAnswerBeside,
-                                    PATIENCE.toNanos() - nanosOfAnswerBeside));
+            if (Uninterruptibles.acquire(answers, PATIENCE.toNanos())) {
+                Uninterruptibles.acquire(
+                        answers,
+                        Math.min(PROMPT.toNanos() + 2 * nanosOfAnswerBeside, PATIENCE.toNanos() - nanosOfAnswerBeside));
+            }
             Deviation seen = deviationBeside;
             if (seen != null) {
                 throw seen;

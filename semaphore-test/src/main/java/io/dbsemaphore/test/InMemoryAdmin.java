@@ -30,7 +30,7 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
     @Override
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         requireCapacity(name, capacity);
-        int unused = ofExisting(name, ledger -> ledger.capacities.put(name, capacity));
+        ofExisting(name, ledger -> ledger.capacities.put(name, capacity));
     }
 
     @Override

@@ -375,7 +375,7 @@ final class InMemoryPermits implements PermitManager {
 
         @Override
         public PermitGrant renew(Duration ttl) {
-            PermitGrant unused = permitManager.renew(externalId(), ttl);
+            permitManager.renew(externalId(), ttl);
             return this;
         }
 

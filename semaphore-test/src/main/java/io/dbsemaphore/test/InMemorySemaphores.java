@@ -86,7 +86,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
      */
     public InMemorySemaphores with(String name, int capacity) {
         if (name.contains("*")) {
-            boolean unused = permits.change(ledger -> {
+            permits.change(ledger -> {
                 ledger.addPattern(name, capacity);
                 return true;
             });

@@ -93,7 +93,7 @@ public final class LockRegistryAutoConfiguration {
                 throw new IllegalArgumentException("semaphore.adapters.spring-integration.ttl must be at least %s: %s"
                         .formatted(AcquireRequest.MIN_TTL, ttl));
             }
-            MutexRequests unused = new MutexRequests(prefix, ttl, keepAlive);
+            new MutexRequests(prefix, ttl, keepAlive); // checks the prefix
         }
 
         MutexRequests toRequests() {

@@ -172,7 +172,7 @@ final class PermitLock implements DistributedLock {
             }
             return false;
         } catch (AcquireInterruptedException interrupt) {
-            boolean unused = Thread.interrupted();
+            Thread.interrupted();
             throw (InterruptedException)
                     new InterruptedException("Interrupted while waiting for lock '" + key + "'").initCause(interrupt);
         }

@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.shedlock;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreSettingsCustomizer;
-import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.slf4j.LoggerFactory;
@@ -62,7 +61,7 @@ public final class LockProviderAutoConfiguration {
             @DefaultValue("shedlock:") String prefix) {
 
         Properties {
-            MutexRequests unused = SemaphoreLockProvider.requests(prefix);
+            SemaphoreLockProvider.requests(prefix); // checks it
         }
     }
 }

@@ -94,7 +94,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
         @Override
         protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
             if (age().compareTo(lockConfiguration.getLockAtMostFor()) >= 0) {
-                boolean unused = release();
+                release();
                 return Optional.empty();
             }
             return MutexRequests.renew(grant, extended.getLockAtMostFor())

@@ -197,7 +197,7 @@ public final class PersistenceUnit implements AutoCloseable {
 
     /** The settings that describe the database. Hibernate gets no connection for its start, which takes seconds. */
     private Map<String, Object> server() throws SQLException {
-        var unused = sessions.begin();
+        sessions.begin();
         try {
             DatabaseMetaData server = connection().getMetaData();
             return Map.of(

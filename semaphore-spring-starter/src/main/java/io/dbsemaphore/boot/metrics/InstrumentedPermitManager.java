@@ -122,9 +122,9 @@ record InstrumentedPermitManager(
         /** Completes the future. If the application has completed it otherwise, the grant is released, since nobody has it. */
         private void end(@Nullable AcquireResult result, @Nullable Throwable failure) {
             if (failure instanceof CancellationException) {
-                boolean unused = super.cancel(true);
+                super.cancel(true);
             } else if (failure != null) {
-                boolean unused = completeExceptionally(failure);
+                completeExceptionally(failure);
             } else if (!complete(result)
                     && (isCompletedExceptionally() || getNow(null) != result)
                     && result instanceof AcquireResult.Granted granted
@@ -136,8 +136,8 @@ record InstrumentedPermitManager(
         /** Cancels the acquire. An acquire that has ended keeps its result, even while it is still being measured. */
         @Override
         public boolean cancel(boolean mayInterruptIfRunning) {
-            boolean unused = acquire.cancel(mayInterruptIfRunning);
-            CompletableFuture<?> unusedToo = acquire.whenComplete(this::end);
+            acquire.cancel(mayInterruptIfRunning);
+            CompletableFuture<?> unused = acquire.whenComplete(this::end);
             return isCancelled();
         }
     }
