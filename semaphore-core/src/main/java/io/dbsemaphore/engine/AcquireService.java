@@ -48,6 +48,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>An acquire that fails holds nothing. After a commit without an answer, the next attempt finds the outcome: it waits for the locks of
  * the lost transaction, and then reads whether the request exists. If no attempt gets that far, the acquire is undone.
+ *
+ * <p>{@code LateCommitIntegrationTests} and {@code InterruptIntegrationTests} test it.
  */
 final class AcquireService {
 

@@ -50,6 +50,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The objects that live from a start of the engine to its stop: its threads, queues and heartbeat. {@link #end} is the orderly
  * shutdown. An ended run is not restarted: the next start creates another one, which registers as another instance.
+ *
+ * <p>{@code ShutdownIntegrationTests} and {@code RestartIntegrationTests} test it.
  */
 final class Run {
 

@@ -25,6 +25,8 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
  * seconds instead of hours. All settings are restored before the connections are returned to the host.
  *
  * <p>A thread has at most one session at a time, for one transaction, which is independent of transactions of the host.
+ *
+ * <p>{@code SessionLimitsIntegrationTests} and {@code StraySessionIntegrationTests} test it.
  */
 public final class Sessions implements AutoCloseable {
 

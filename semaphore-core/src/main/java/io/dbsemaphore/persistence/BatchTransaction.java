@@ -86,6 +86,8 @@ import org.slf4j.LoggerFactory;
  * a lock together with the release. In the rare case that one of the permits is locked, it refuses that lock; nothing has been changed
  * then, and the release begins again by looking for the unlocked permits. If the driver does not pipeline, it begins with that. If a request
  * row is locked although its permits were not, the first attempt waits for it, and the next one skips it.
+ *
+ * <p>{@code OverGrantIntegrationTests} and {@code PiggybackedReleaseIntegrationTests} test it.
  */
 public final class BatchTransaction {
 

@@ -48,6 +48,8 @@ import org.springframework.dao.IncorrectResultSizeDataAccessException;
  * index that InnoDB locks for the duplicate is between rows of the drill. If a check gets no answer in time, it passes.
  *
  * <p>For one use.
+ *
+ * <p>{@code DrillIntegrationTests} tests it.
  */
 public final class Drill {
 

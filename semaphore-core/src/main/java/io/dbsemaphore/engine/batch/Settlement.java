@@ -41,6 +41,8 @@ import org.springframework.dao.CannotAcquireLockException;
  *
  * <p>The acquires and releases to be tried again return to the queue. The thread that ran the transaction passes on the answers, without the
  * lock.
+ *
+ * <p>{@code RetriesIntegrationTests} and {@code WorkQueueScheduleTests} test it.
  */
 final class Settlement {
 

@@ -46,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A new caller that would certainly be refused, by recent answers of the database, joins the lines without a transaction
  * ({@link #join}). A caller that leaves is recorded as departed until the other instances are told, which otherwise withhold permits for it.
+ *
+ * <p>{@code WaitingLinesTests} and {@code WorkQueueWaitTests} test it.
  */
 final class WaitingLines {
 

@@ -46,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Contention.</b> From {@link #THRESHOLD} concurrent callers on, a batch that waits briefly gathers more of them; this is the
  * threshold of PostgreSQL's {@code commit_siblings}.
  *
+ * <p>{@code WorkQueueTests} and {@code WorkQueueScheduleTests} test it.
+ *
  * @see <a href="https://www.postgresql.org/docs/current/runtime-config-wal.html">PostgreSQL: Write Ahead Log settings</a>
  */
 final class WorkQueue {

@@ -48,6 +48,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, even if the application uses up
  * the pool. It does not wait for row locks of other transactions. Another thread notifies listeners of each loss once, in order.
+ *
+ * <p>{@code KeepAliveIntegrationTests} and {@code UndisturbedKeepAliveIntegrationTests} test it.
  */
 public final class KeepAlive implements AutoCloseable {
 

@@ -65,6 +65,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a JVM
  * decides by itself about the permits that were set aside for it, for a limited time.
+ *
+ * <p>{@code ReuseIntegrationTests} and {@code QuotaIntegrationTests} test it.
  */
 public final class Quotas {
 
