@@ -6,12 +6,14 @@ import com.mysql.cj.conf.PropertySet;
 import com.mysql.cj.jdbc.JdbcConnection;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.ConcurrentLruCache;
 
 /**
  * Sends several statements at once to the sessions of a pool, if possible. A filter of the pool, a proxy or a firewall may
@@ -29,6 +31,9 @@ final class Pipelining {
     private final Database database;
     private final AtomicBoolean on;
     private final boolean mayStayPrepared;
+    /** The texts of several statements, by these. */
+    private final ConcurrentLruCache<List<String>, String> texts =
+            new ConcurrentLruCache<>(64, statements -> String.join("; ", statements));
 
     /**
      * Creates one for the sessions of a pool.
@@ -62,6 +67,11 @@ final class Pipelining {
 
     boolean isOn() {
         return on.get();
+    }
+
+    /** The statements as one text. */
+    String together(List<String> statements) {
+        return texts.get(statements);
     }
 
     /** Whether statements stay prepared, since the driver would parse a text each time that it is prepared. */

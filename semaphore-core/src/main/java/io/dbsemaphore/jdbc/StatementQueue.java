@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.ResultSetExtractor;
@@ -88,7 +87,7 @@ public final class StatementQueue {
     /** Executes the queued statements. */
     public void flush() throws SQLException {
         List<Queued<?>> statements = queued.size() > opening ? take() : List.of();
-        if (statements.size() < 2 || !sendTogether(statements, "")) {
+        if (statements.size() < 2 || !sendTogether(statements, false)) {
             sendOneByOne(statements);
         }
     }
@@ -105,7 +104,7 @@ public final class StatementQueue {
             queued.clear();
         }
         List<Queued<?>> statements = take();
-        if (statements.isEmpty() || !sendTogether(statements, "; commit")) {
+        if (statements.isEmpty() || !sendTogether(statements, true)) {
             sendOneByOne(statements);
             connection.commit();
         }
@@ -147,14 +146,22 @@ public final class StatementQueue {
     }
 
     /** Executes the statements in one round trip. False if nothing was sent, since that is off or a filter has rejected it. */
-    private boolean sendTogether(List<Queued<?>> statements, String suffix) throws SQLException {
+    private boolean sendTogether(List<Queued<?>> statements, boolean commits) throws SQLException {
         if (!isOneRoundTrip()) {
             return false;
         }
-        String text = statements.stream().map(each -> each.sql).collect(Collectors.joining("; ", "", suffix));
+        List<String> texts = new ArrayList<>(statements.size() + 1);
+        boolean onlyUpdates = true;
+        for (Queued<?> statement : statements) {
+            texts.add(statement.sql);
+            onlyUpdates &= statement.update;
+        }
+        if (commits) {
+            texts.add("commit");
+        }
         PreparedStatement together;
         try {
-            together = prepare(text);
+            together = prepare(pipelining.together(texts));
         } catch (SQLException refusal) {
             if (SqlErrors.isConnectionLost(refusal)) {
                 throw refusal;
@@ -170,7 +177,7 @@ public final class StatementQueue {
             for (Queued<?> statement : statements) {
                 index = statement.bind(together, index, arrays);
             }
-            if (statements.stream().allMatch(each -> each.update)) {
+            if (onlyUpdates) {
                 together.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
             } else {
                 together.execute();

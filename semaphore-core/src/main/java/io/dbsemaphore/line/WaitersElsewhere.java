@@ -21,6 +21,9 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
      * @param now the database's clock
      */
     public static WaitersElsewhere of(Collection<RecordedHead> queues, long instance, LocalDateTime now) {
+        if (queues.isEmpty()) {
+            return NONE;
+        }
         List<RecordedHead> others = queues.stream()
                 .filter(queue -> queue.instance() != instance
                         && queue.isValid(now)

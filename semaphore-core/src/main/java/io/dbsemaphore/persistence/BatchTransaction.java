@@ -43,7 +43,6 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -150,9 +149,9 @@ public final class BatchTransaction {
             allocation = Allocation.of(outcomes.open(), sum(locks, queues));
             answeredAt = System.nanoTime();
         }
-        write(allocation).forEach(outcomes::settle);
-        allocation.rejections().forEach(outcomes::settle);
-        refuse(allocation).forEach(outcomes::settle);
+        outcomes.settleAll(write(allocation));
+        outcomes.settleAll(allocation.rejections());
+        outcomes.settleAll(refuse(allocation));
         tell(queues, batch.queues(), allocation.waiters(answeredAt), allocation);
         return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released, answeredAt);
     }
@@ -163,9 +162,11 @@ public final class BatchTransaction {
      */
     private void settleRepeated(BatchOutcomes outcomes) {
         Map<String, AcquireState> candidates = new TreeMap<>();
-        outcomes.open().stream()
-                .filter(AcquireState::mayExist)
-                .forEach(acquire -> candidates.put(acquire.command().externalId(), acquire));
+        for (AcquireState acquire : outcomes.open()) {
+            if (acquire.mayExist()) {
+                candidates.put(acquire.command().externalId(), acquire);
+            }
+        }
         if (candidates.isEmpty()) {
             return;
         }
@@ -229,10 +230,9 @@ public final class BatchTransaction {
     private record Locks(SortedMap<Long, String> names, List<Supplier<List<LockedSemaphore>>> results) {
 
         List<LockedSemaphore> locked() {
-            return results.stream()
-                    .map(Supplier::get)
-                    .flatMap(Collection::stream)
-                    .toList();
+            List<LockedSemaphore> locked = new ArrayList<>(names.size());
+            results.forEach(result -> locked.addAll(result.get()));
+            return locked;
         }
 
         /** The names of the rows that do not exist, or that were skipped, by id. */
@@ -245,10 +245,13 @@ public final class BatchTransaction {
 
     /** Locks the rows of the open acquires: immediately, or in the next round trip. */
     private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
-        SortedMap<Long, String> names = tables.semaphores().byId(outcomes.openNames());
-        Set<String> known = Set.copyOf(names.values());
-        outcomes.settleAll(acquire -> unknown(acquire, known));
-        names.values().retainAll(outcomes.openNames());
+        Set<String> wanted = outcomes.openNames();
+        SortedMap<Long, String> names = tables.semaphores().byId(wanted);
+        if (names.size() < wanted.size()) {
+            Set<String> known = Set.copyOf(names.values());
+            outcomes.settleAll(acquire -> unknown(acquire, known));
+            names.values().retainAll(outcomes.openNames());
+        }
         List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
         Set<Long> skippable = new TreeSet<>();
         names.forEach((id, name) -> {
@@ -286,7 +289,9 @@ public final class BatchTransaction {
     private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Rows queues) {
         Map<Long, HeldSum> sums = tables.permits().sumHeld(locks.names().keySet());
         List<LockedSemaphore> locked = locks.locked();
-        sums.values().stream().findFirst().ifPresent(any -> queues.read(locked, any.now()));
+        if (!sums.isEmpty()) {
+            queues.read(locked, sums.values().iterator().next().now());
+        }
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
         for (LockedSemaphore semaphore : locked) {
             HeldSum sum = sums.get(semaphore.id());
@@ -350,6 +355,9 @@ public final class BatchTransaction {
     }
 
     private Map<AcquireState, GrantOutcome> refuse(Allocation decision) {
+        if (!decision.hasRefusals()) {
+            return Map.of();
+        }
         boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
         return decision.refused(reportsExpiry ? earliestExpiries(decision.shortfalls()) : Map.of());
     }
@@ -376,12 +384,12 @@ public final class BatchTransaction {
     /** Tells other instances which callers of this one wait after the transaction, in the order of the locks. */
     private static void tell(
             WaiterTable.Rows queues, OwnLines local, Map<String, List<Waiter>> refused, Allocation decision) {
-        decision.availabilities().entrySet().stream()
-                .sorted(Comparator.comparing(entry -> entry.getValue().semaphoreId()))
-                .forEach(entry -> queues.write(
-                        entry.getValue().semaphore(),
-                        entry.getValue().now(),
-                        local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
+        SortedMap<Long, SemaphoreAvailability> byId = new TreeMap<>();
+        decision.availabilities().values().forEach(each -> byId.put(each.semaphoreId(), each));
+        for (SemaphoreAvailability each : byId.values()) {
+            String name = each.semaphore().name();
+            queues.write(each.semaphore(), each.now(), local.of(name).with(refused.getOrDefault(name, List.of())));
+        }
     }
 
     /**
@@ -402,18 +410,22 @@ public final class BatchTransaction {
             requireRefusal(permitIds, failure);
             released = transaction.execute(() -> queueReleaseOfUnlocked(permitIds, false));
         }
-        Set<Long> others = new TreeSet<>(permitIds.keySet());
-        others.removeAll(released.get());
-        if (!waits && !others.isEmpty()) {
-            findHeld(others).forEach(others::remove);
+        Map<Long, ReleaseOutcome> outcomes = outcomes(released.get(), ReleaseOutcome.RELEASED);
+        if (outcomes.size() < permitIds.size()) {
+            Set<Long> others = new TreeSet<>(permitIds.keySet());
+            others.removeAll(outcomes.keySet());
+            if (!waits) {
+                findHeld(others).forEach(others::remove);
+            }
+            outcomes.putAll(outcomes(others, ReleaseOutcome.ALREADY_RELEASED));
         }
-        Map<Long, ReleaseOutcome> outcomes = new HashMap<>(outcomes(others, ReleaseOutcome.ALREADY_RELEASED));
-        outcomes.putAll(outcomes(released.get(), ReleaseOutcome.RELEASED));
         return new BatchResult(List.of(), Map.of(), List.of(), outcomes, System.nanoTime());
     }
 
     private static Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, ReleaseOutcome outcome) {
-        return requestIds.stream().collect(Collectors.toMap(id -> id, id -> outcome));
+        Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
+        requestIds.forEach(id -> outcomes.put(id, outcome));
+        return outcomes;
     }
 
     /** The held requests among these; all if they cannot be read, since the rest of the batch is released in any case. */

@@ -124,13 +124,12 @@ final class PermitTable {
         sql.flush();
         Map<Long, HeldSum> sums = new HashMap<>();
         found.forEach((some, result) -> {
-            result.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
-            result.get().stream()
-                    .findFirst()
-                    .map(HeldSum::now)
-                    .ifPresent(
-                            now -> // the same for all, by one statement
-                            some.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, false, 0, now))));
+            List<HeldSum> read = result.get();
+            read.forEach(sum -> sums.put(sum.semaphoreId(), sum));
+            if (!read.isEmpty() && !sums.keySet().containsAll(some)) {
+                LocalDateTime now = read.get(0).now(); // the same for all, by one statement
+                some.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, false, 0, now)));
+            }
         });
         return sums;
     }

@@ -162,12 +162,13 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
          */
         void read(List<LockedSemaphore> locked, LocalDateTime now) {
             readExpected();
-            find(locked.stream()
-                    .filter(semaphore -> local.isFair(semaphore.name())
-                            && !found.contains(semaphore.id())
-                            && semaphore.mayBeAwaited(now))
-                    .map(LockedSemaphore::id)
-                    .toList());
+            List<Long> unread = new ArrayList<>();
+            for (LockedSemaphore semaphore : locked) {
+                if (semaphore.mayBeAwaited(now) && local.isFair(semaphore.name()) && !found.contains(semaphore.id())) {
+                    unread.add(semaphore.id());
+                }
+            }
+            find(unread);
         }
 
         /** Reads the result of {@link #expect}, which was sent together with later statements. */
@@ -206,10 +207,13 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
          * @param queue the callers of this instance that wait for the semaphore, including those that the transaction has refused
          */
         void write(LockedSemaphore semaphore, LocalDateTime now, LineHead queue) {
+            long id = semaphore.id();
+            if (queue.isEmpty() && !queues.containsKey(id)) {
+                return; // nobody waits, as far as is known
+            }
             if (!local.isFair(semaphore.name())) {
                 return;
             }
-            long id = semaphore.id();
             if (!queue.isEmpty() && !found.contains(id)) {
                 find(List.of(id));
             }

@@ -72,10 +72,11 @@ final class BatchLoop {
             return Long.MAX_VALUE;
         }
         long now = System.nanoTime();
-        return running.stream()
-                .mapToLong(each -> each.since + BEGIN_ANOTHER_AFTER - now)
-                .max()
-                .orElse(0);
+        long last = 0;
+        for (Running each : running) {
+            last = Math.max(last, each.since + BEGIN_ANOTHER_AFTER - now);
+        }
+        return last;
     }
 
     /** Whether the thread of a batch that has ended goes on with the next one, instead of queueing it. */

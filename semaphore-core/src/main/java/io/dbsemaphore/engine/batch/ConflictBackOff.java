@@ -140,10 +140,10 @@ final class ConflictBackOff {
     /** The time until the first pause ends; {@link Long#MAX_VALUE} when there is none. */
     long nanosToEnd() {
         long now = clock.now();
-        return conflicts.values().stream()
-                .filter(state -> state.isPaused(now))
-                .mapToLong(state -> state.pausedUntil - now)
-                .min()
-                .orElse(Long.MAX_VALUE);
+        long first = Long.MAX_VALUE;
+        for (Conflict state : conflicts.values()) {
+            first = state.isPaused(now) ? Math.min(first, state.pausedUntil - now) : first;
+        }
+        return first;
     }
 }

@@ -22,6 +22,9 @@ public final class DeadInstanceLog {
 
     /** Warns of the dead instances from which requests were reclaimed. To be called after the commit. */
     public static void warn(Collection<ReclaimedRequest> reclaimed) {
+        if (reclaimed.isEmpty()) {
+            return;
+        }
         Map<Long, List<ReclaimedRequest>> byInstance = new TreeMap<>();
         reclaimed.forEach(each -> each.deadInstance()
                 .ifPresent(dead -> byInstance

@@ -255,12 +255,13 @@ public final class GroupCommit {
                 .forEach(each -> with.observer()
                         .tell(listener ->
                                 listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
-        int decided = (int) result.outcomes().stream()
-                .filter(outcome ->
-                        !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))
-                .count();
+        int decided = 0;
+        for (GrantOutcome outcome : result.outcomes()) {
+            decided += outcome instanceof GrantOutcome.Postponed || outcome instanceof GrantOutcome.Withdrawn ? 0 : 1;
+        }
         if (decided > 0) {
-            with.observer().tell(listener -> listener.decided(new SemaphoreListener.Decided(decided)));
+            SemaphoreListener.Decided event = new SemaphoreListener.Decided(decided);
+            with.observer().tell(listener -> listener.decided(event));
         }
     }
 

@@ -239,7 +239,7 @@ final class ReadyQueue {
 
     /** Whether a batch can begin. */
     boolean isSelectable(boolean mayWait) {
-        return !select(1, true, mayWait).members.isEmpty();
+        return size > 0 && !select(1, true, mayWait).members.isEmpty();
     }
 
     /**

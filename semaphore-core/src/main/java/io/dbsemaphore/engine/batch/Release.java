@@ -6,6 +6,7 @@ import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -59,9 +60,13 @@ public final class Release {
     /** The ids of the permits of these grants, by the id of their request. */
     static SortedMap<Long, List<Long>> permitIds(List<Release> releases) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
-        releases.forEach(each -> permitIds.put(
-                each.requestId(),
-                each.grant().permits().stream().map(StoredPermit::id).toList()));
+        for (Release release : releases) {
+            List<Long> ids = new ArrayList<>();
+            for (StoredPermit permit : release.grant().permits()) {
+                ids.add(permit.id());
+            }
+            permitIds.put(release.requestId(), ids);
+        }
         return permitIds;
     }
 

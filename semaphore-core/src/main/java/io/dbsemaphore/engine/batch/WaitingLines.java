@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -25,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -292,15 +292,17 @@ final class WaitingLines {
      * @return whether it is now known when callers have come of whom it was not
      */
     boolean recordClock(Collection<RemainingAvailability> availability, long asOf, long answeredAt) {
-        OptionalLong micros = readAt(availability);
-        return micros.isPresent() && arrivals.read(micros.getAsLong(), asOf, answeredAt);
+        return !availability.isEmpty() && arrivals.read(readAt(availability), asOf, answeredAt);
     }
 
     /** When these were read, all by one statement. */
-    private static OptionalLong readAt(Collection<RemainingAvailability> availability) {
-        return availability.stream()
-                .mapToLong(each -> Place.micros(each.readAt()))
-                .max();
+    private static long readAt(Collection<RemainingAvailability> availability) {
+        return Place.micros(Collections.max(availability, Comparator.comparing(RemainingAvailability::readAt))
+                .readAt());
+    }
+
+    boolean isEmpty() {
+        return byName.isEmpty();
     }
 
     /** The semaphores that callers wait for. */
@@ -335,6 +337,9 @@ final class WaitingLines {
 
     /** The number of permits that earlier callers of this JVM wait for, for each semaphore of the acquire. */
     Map<String, Demand> demandAhead(Acquire acquire) {
+        if (byName.isEmpty()) {
+            return Map.of();
+        }
         Map<String, Demand> demand = new HashMap<>();
         acquire.names()
                 .forEach(name -> find(name).ifPresent(queue -> demand.put(name, queue.callers.demandAhead(acquire))));
@@ -347,8 +352,7 @@ final class WaitingLines {
      * @param answeredAt this JVM's monotonic clock when the database had answered in the transaction that refused it
      */
     void park(Acquire acquire, Map<String, RemainingAvailability> availability, long answeredAt) {
-        acquire.moveTo(acquire.position()
-                .refused(new Places(readAt(availability.values()).orElseThrow(), answeredAt)));
+        acquire.moveTo(acquire.position().refused(new Places(readAt(availability.values()), answeredAt)));
         if (!availability.keySet().containsAll(acquire.names())) {
             throw new IllegalStateException(acquire.names() + " are not among " + availability.keySet());
         }

@@ -139,11 +139,12 @@ final class WorkQueue {
     /** The time until the next batch in flight is stalled, and keeps fewer semaphores from further batches. */
     @GuardedBy("this") private long nanosToStall() {
         long now = clock.now();
-        return inFlight.stream()
-                .mapToLong(batch -> batch.nanosToStall(now))
-                .filter(nanos -> nanos > 0)
-                .min()
-                .orElse(Long.MAX_VALUE);
+        long first = Long.MAX_VALUE;
+        for (Batch batch : inFlight) {
+            long nanos = batch.nanosToStall(now);
+            first = nanos > 0 ? Math.min(first, nanos) : first;
+        }
+        return first;
     }
 
     /** Whether an acquire is ready whose grant this JVM will keep alive. */
@@ -164,13 +165,13 @@ final class WorkQueue {
     synchronized Batch take(boolean withKeptAlive, boolean takesReleases) {
         boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || meetsLocks());
         ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
-        List<Acquire> members =
-                selection.members().stream().sorted(Acquire.IN_ORDER).toList();
+        List<Acquire> members = selection.members();
+        members.sort(Acquire.IN_ORDER);
         Set<String> names = Set.copyOf(selection.names());
         Set<String> awaited = selection.awaited(waitsAtFirst);
         members.forEach(ready::remove);
         OwnLines queues = queues(names, true);
-        List<Release> carried = awaited.isEmpty()
+        List<Release> carried = awaited.isEmpty() && !piggyBacked.isEmpty()
                 ? piggyBacked.stream().limit(limits.maxBatchSize()).toList()
                 : List.of();
         carried.forEach(piggyBacked::remove);
@@ -195,7 +196,7 @@ final class WorkQueue {
                 waiting.put(name, all);
             }
         }
-        return nobody.with(waiting);
+        return waiting.isEmpty() ? nobody : nobody.with(waiting);
     }
 
     /** Whether a further batch of acquires may wait for a row lock. */
@@ -204,10 +205,12 @@ final class WorkQueue {
     }
 
     /** The number of batches, of releases only or of acquires, that may be waiting for a row lock. */
-    @GuardedBy("this") private long awaitingRows(boolean ofReleases) {
-        return inFlight.stream()
-                .filter(batch -> batch.awaitsRow() && batch.isOfReleases() == ofReleases)
-                .count();
+    @GuardedBy("this") private int awaitingRows(boolean ofReleases) {
+        int count = 0;
+        for (Batch batch : inFlight) {
+            count += batch.awaitsRow() && batch.isOfReleases() == ofReleases ? 1 : 0;
+        }
+        return count;
     }
 
     /** Whether other transactions have locked rows recently. */
@@ -340,7 +343,11 @@ final class WorkQueue {
 
     /** The time until a transaction of releases can begin; {@link Long#MAX_VALUE} if there is none to do. */
     synchronized long nanosToReleases() {
-        return releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE);
+        long first = Long.MAX_VALUE;
+        for (Release release : releases) {
+            first = Math.min(first, release.nanosToDue());
+        }
+        return first;
     }
 
     /** Begins a batch of releases only. A lone release waits for row locks, unless it has met one before. */
@@ -386,6 +393,9 @@ final class WorkQueue {
 
     /** Moves waiting callers that can be served, by the estimates of these semaphores, to the ready queue. Returns whether there were any. */
     @GuardedBy("this") private boolean wake(Collection<String> names) {
+        if (lines.isEmpty()) {
+            return false;
+        }
         Map<String, Long> promised = new HashMap<>();
         List<Acquire> woken = lines.wake(names, promised);
         promised.forEach((name, permits) -> changed(name, -permits));

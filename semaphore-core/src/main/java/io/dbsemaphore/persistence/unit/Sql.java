@@ -163,12 +163,19 @@ public final class Sql {
         for (List<List<@Nullable Object>> some : chunks(rows, MAX_ROWS)) {
             Bound insert = database.hasArrays() && some.size() > 1
                     ? insertOfArrays(text.substring(0, text.indexOf(VALUES)), row, some)
-                    : new Bound(
-                            text + (", " + row).repeat(some.size() - 1),
-                            some.stream().flatMap(List::stream).toList());
+                    : insertOfRows(text, row, some);
             log.debug("{}", insert.text());
             queue().update(insert.text(), insert.values());
         }
+    }
+
+    private static Bound insertOfRows(String text, String row, List<List<@Nullable Object>> rows) {
+        if (rows.size() == 1) {
+            return new Bound(text, rows.get(0));
+        }
+        List<@Nullable Object> values = new ArrayList<>();
+        rows.forEach(values::addAll);
+        return new Bound(text + (", " + row).repeat(rows.size() - 1), values);
     }
 
     /** The insert of rows as one array for each column. A column without any value is null in the text, since its type is unknown. */
@@ -195,6 +202,9 @@ public final class Sql {
 
     /** Splits values into lists of at most this size, since the number of parameters of a statement is limited. */
     public static <T> List<List<T>> chunks(List<T> values, int max) {
+        if (!values.isEmpty() && values.size() <= max) {
+            return List.of(values);
+        }
         return IntStream.iterate(0, from -> from < values.size(), from -> from + max)
                 .mapToObj(from -> values.subList(from, Math.min(from + max, values.size())))
                 .toList();
@@ -257,8 +267,13 @@ public final class Sql {
 
     private Bound bind(String statement, @Nullable Object[] values) {
         String text = statement.length() < LONG ? text(statement) : translate(statement);
-        StringBuilder expanded = new StringBuilder(text.length() + 64);
         List<@Nullable Object> flat = new ArrayList<>();
+        if (addSingle(values, flat)) { // one placeholder each, which the text has
+            log.debug("{}", text);
+            return new Bound(text, flat);
+        }
+        flat.clear();
+        StringBuilder expanded = new StringBuilder(text.length() + 64);
         int from = 0;
         for (Object value : values) {
             int placeholder = text.indexOf('?', from);
@@ -276,6 +291,22 @@ public final class Sql {
         expanded.append(text, from, text.length());
         log.debug("{}", expanded);
         return new Bound(expanded.toString(), flat);
+    }
+
+    /** Adds the values if each of them is one, or a collection of one. */
+    private static boolean addSingle(@Nullable Object[] values, List<@Nullable Object> flat) {
+        for (Object value : values) {
+            if (value instanceof ById byId && byId.numbers().size() == 1) {
+                flat.add(byId.numbers().get(byId.numbers().firstKey()));
+            } else if (value instanceof Collection<?> many && many.size() == 1) {
+                flat.addAll(many);
+            } else if (value instanceof ById || value instanceof Collection) {
+                return false;
+            } else {
+                flat.add(value);
+            }
+        }
+        return true;
     }
 
     /** Appends a list to a text that ends with its opening parenthesis. An empty list, which SQL does not allow, matches nothing. */
