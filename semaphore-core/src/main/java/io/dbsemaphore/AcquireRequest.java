@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * external id may be a constant, with which any number of threads acquire.
  *
  * <p>Each {@code with...} method returns a changed copy. It throws {@link IllegalArgumentException} for an invalid value. The
- * acquire checks configured limits ({@code semaphore.max-ttl}, {@code semaphore.max-names-per-request}) before it uses the database.
+ * acquire checks configured limits ({@code semaphore.max-ttl}, {@code semaphore.max-head-start},
+ * {@code semaphore.max-names-per-request}) before it uses the database.
  */
 public final class AcquireRequest {
 
@@ -164,6 +165,23 @@ public final class AcquireRequest {
     }
 
     /**
+     * Sets the head start, a priority that ages by itself: while it waits, the caller stands in the line as if it had come so much earlier.
+     * It overtakes only callers that came at most so much before it, less their own head start. It counts in all queues of the request.
+     * Without effect for a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour), checked by
+     * the acquire.
+     *
+     * @param headStart the head start, zero or positive; zero means none
+     * @return the changed request
+     * @throws IllegalArgumentException if it is negative
+     */
+    public AcquireRequest withHeadStart(Duration headStart) {
+        if (headStart.isNegative()) {
+            throw new IllegalArgumentException("The head start must not be negative: " + headStart);
+        }
+        return with(copy -> copy.headStart = headStart);
+    }
+
+    /**
      * Sets the owner, which operators see as the holder of the permits and which {@link OwnerLiveness} is asked about.
      * Default: this application instance ({@code semaphore.owner}).
      *
@@ -271,6 +289,11 @@ public final class AcquireRequest {
         return Optional.ofNullable(settings.waitTime);
     }
 
+    /** {@return the head start; zero if none was set} */
+    public Duration headStart() {
+        return settings.headStart;
+    }
+
     /** {@return the owner; empty if none was set} */
     public Optional<String> owner() {
         return Optional.ofNullable(settings.owner);
@@ -338,6 +361,8 @@ public final class AcquireRequest {
         @Nullable Duration maxHold;
 
         @Nullable Duration waitTime;
+
+        Duration headStart = Duration.ZERO;
 
         @Nullable String owner;
 

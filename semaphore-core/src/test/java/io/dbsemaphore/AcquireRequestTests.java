@@ -38,6 +38,7 @@ class AcquireRequestTests {
                 .withTtl(Duration.ofMinutes(1))
                 .withMaxHold(Duration.ofHours(1))
                 .withWaitTime(Duration.ofSeconds(5))
+                .withHeadStart(Duration.ofMinutes(2))
                 .withOwner("nightly")
                 .withLabel("full")
                 .withExternalId("id")
@@ -50,6 +51,8 @@ class AcquireRequestTests {
         assertThat(request.ttl()).contains(Duration.ofMinutes(1));
         assertThat(request.maxHold()).contains(Duration.ofHours(1));
         assertThat(request.waitTime()).contains(Duration.ofSeconds(5));
+        assertThat(request.headStart()).isEqualTo(Duration.ofMinutes(2));
+        assertThat(request.withHeadStart(Duration.ZERO).headStart()).as("none").isZero();
         assertThat(request.owner()).contains("nightly");
         assertThat(request.label()).contains("full");
         assertThat(request.externalId()).contains("id");

@@ -116,6 +116,15 @@ public @interface WithPermits {
     String waitTime() default "";
 
     /**
+     * A priority that ages by itself, in the formats of {@link #ttl()}: while it waits, the caller stands in the line as if it had come so
+     * much earlier. Without effect for a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour).
+     *
+     * @return the head start
+     * @see io.dbsemaphore.AcquireRequest#withHeadStart
+     */
+    String headStart() default "";
+
+    /**
      * How long after the acquire the grant ends even if the work goes on, in the formats of {@link #ttl()}; at least 1 second. Its
      * permits are then available to others, and the loss is reported. Default: the value configured for the semaphores
      * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.defaults.max-hold} (24 hours).

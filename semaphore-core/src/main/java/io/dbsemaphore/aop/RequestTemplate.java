@@ -37,6 +37,7 @@ final class RequestTemplate {
     private final List<TextTemplate> names;
     private final int[] permits;
     private final Optional<Duration> waitTime;
+    private final Optional<Duration> headStart;
     private final Optional<Duration> ttl;
     private final Optional<Duration> maxHold;
     private final @Nullable TextTemplate owner;
@@ -49,6 +50,7 @@ final class RequestTemplate {
         this.beanFactory = beanFactory;
         WithPermits annotation = annotated.annotation();
         this.waitTime = duration("waitTime", annotation.waitTime(), Duration.ZERO);
+        this.headStart = duration("headStart", annotation.headStart(), Duration.ZERO);
         this.permits = annotation.permits();
         requireValidPermits();
         this.names = names();
@@ -105,6 +107,7 @@ final class RequestTemplate {
         request = request.withKeepAlive(annotation.keepAlive()).withReleaseAtShutdown(annotation.releaseAtShutdown());
         request = annotation.exclusive() ? request.exclusive() : request;
         request = waitTime.map(request::withWaitTime).orElse(request);
+        request = headStart.map(request::withHeadStart).orElse(request);
         request = ttl.map(request::withTtl).orElse(request);
         request = maxHold.map(request::withMaxHold).orElse(request);
         request = owner == null ? request : request.withOwner(owner.evaluate(context));

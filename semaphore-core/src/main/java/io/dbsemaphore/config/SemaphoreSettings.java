@@ -70,6 +70,15 @@ public final class SemaphoreSettings {
             .where(eachOf(atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
+     * The longest head start that a request may ask for; by default an hour, from zero to 365 days. Callers without one are overtaken for so
+     * long.
+     */
+    public static final Setting<Duration> MAX_HEAD_START = Setting.of(
+                    ALL, "semaphore.max-head-start", Duration.ofHours(1))
+            .where(atLeast(Duration.ZERO, "to allow no head starts use zero"))
+            .where(atMost(Duration.ofDays(365), "callers without a head start would be overtaken for longer"));
+
+    /**
      * The longest time between two renewals of a grant that is kept alive; by default an hour, at least 100ms. If a third of the
      * grant's TTL is shorter, that applies.
      */

@@ -42,12 +42,17 @@ public class AcquireState {
 
     /** Begins an acquire whose caller comes now. */
     public AcquireState(AcquireCommand command) {
-        this(command, Arrival.unknown(System.nanoTime()));
+        this(command, Arrival.unknown(System.nanoTime()), 0);
     }
 
-    public AcquireState(AcquireCommand command, Arrival arrival) {
+    /**
+     * Begins an acquire.
+     *
+     * @param headStart in microseconds
+     */
+    public AcquireState(AcquireCommand command, Arrival arrival, long headStart) {
         this.command = command;
-        position = Position.of(arrival);
+        position = Position.of(arrival, headStart);
         charges = command.asks();
     }
 
@@ -164,7 +169,8 @@ public class AcquireState {
     }
 
     Waiter toWaiter(String name, Place atPlace) {
-        return new Waiter(atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral());
+        return new Waiter(
+                atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral(), position.headStart());
     }
 
     /** Describes this acquire as a caller that waits for one of its semaphores. */

@@ -38,8 +38,17 @@ final class AcquireFactory {
         this.lease = lease;
     }
 
-    /** Adds the longest wait time that is configured for the semaphores of a request, if it sets none. */
+    /**
+     * Adds the longest wait time that is configured for the semaphores of a request, if it sets none.
+     *
+     * @throws IllegalArgumentException if the head start exceeds its limit, also of a request that an idle permit would serve
+     */
     AcquireRequest withDefaults(AcquireRequest request) {
+        if (!request.headStart().isZero()
+                && request.headStart().compareTo(settings.get(SemaphoreSettings.MAX_HEAD_START)) > 0) {
+            throw new IllegalArgumentException("The head start must be at most %s (semaphore.max-head-start): %s"
+                    .formatted(settings.get(SemaphoreSettings.MAX_HEAD_START), request.headStart()));
+        }
         if (request.waitTime().isPresent()) {
             return request;
         }

@@ -11,6 +11,6 @@ package io.dbsemaphore.line;
 public record Arrival(long nanoTime, long micros, boolean isKnown) {
 
     public static Arrival unknown(long nanoTime) {
-        return new Arrival(nanoTime, Long.MIN_VALUE, false);
+        return new Arrival(nanoTime, 0, false);
     }
 }

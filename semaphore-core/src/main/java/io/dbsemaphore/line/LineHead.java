@@ -7,10 +7,11 @@ import java.util.List;
 /**
  * The callers of this instance that wait for one semaphore.
  *
- * @param first the callers that have waited longest, in order, at most {@link #MAX_FIRST}
+ * @param first the callers with the smallest places, in order, at most {@link #MAX_FIRST}
  * @param size the number of all callers
+ * @param since the earliest arrival of all callers, in microseconds since 1970 by the database's clock
  */
-public record LineHead(List<Waiter> first, int size) {
+public record LineHead(List<Waiter> first, int size, long since) {
 
     public static final LineHead EMPTY = new LineHead(List.of(), 0);
 
@@ -22,6 +23,15 @@ public record LineHead(List<Waiter> first, int size) {
 
     public LineHead {
         first = List.copyOf(first);
+    }
+
+    /** The head of a line in which no later caller came earlier. */
+    public LineHead(List<Waiter> first, int size) {
+        this(first, size, earliest(first));
+    }
+
+    private static long earliest(List<Waiter> callers) {
+        return callers.stream().mapToLong(Waiter::arrival).min().orElse(Long.MAX_VALUE);
     }
 
     /** This head with callers that begin to wait. */
@@ -42,7 +52,7 @@ public record LineHead(List<Waiter> first, int size) {
         List<Waiter> all = new ArrayList<>(first);
         all.addAll(more);
         all.sort(Comparator.comparing(Waiter::place));
-        return new LineHead(firstOf(all), size + count);
+        return new LineHead(firstOf(all), size + count, Math.min(since, earliest(more)));
     }
 
     private static List<Waiter> firstOf(List<Waiter> all) {
@@ -55,6 +65,11 @@ public record LineHead(List<Waiter> first, int size) {
             }
         }
         return first;
+    }
+
+    /** Whether one of the first callers has a head start, and may stand ahead of callers that other instances know. */
+    public boolean hasHeadStarts() {
+        return first.stream().anyMatch(waiter -> waiter.headStart() > 0);
     }
 
     public boolean isEmpty() {

@@ -7,11 +7,11 @@ import java.time.temporal.ChronoUnit;
 /**
  * The place of a caller in the order of all instances' callers: the smaller one is served first. {@link Places} makes it.
  *
- * @param startTag compared first; always 0, so that the arrival decides. Sorted sets rely on places that do not change while a caller
+ * @param startTag compared first; always 0, so that the time decides. Sorted sets rely on places that do not change while a caller
  *     waits
- * @param arrival when the caller came, in microseconds since 1970 by the database's clock
+ * @param at when the caller came, less its head start, in microseconds since 1970 by the database's clock
  */
-public record Place(long startTag, long arrival) implements Comparable<Place> {
+public record Place(long startTag, long at) implements Comparable<Place> {
 
     /** Behind all callers that wait. */
     public static final Place LAST = new Place(Long.MAX_VALUE, Long.MAX_VALUE);
@@ -31,6 +31,6 @@ public record Place(long startTag, long arrival) implements Comparable<Place> {
     @Override
     public int compareTo(Place other) {
         int byTag = Long.compare(startTag, other.startTag);
-        return byTag != 0 ? byTag : Long.compare(arrival, other.arrival);
+        return byTag != 0 ? byTag : Long.compare(at, other.at);
     }
 }

@@ -12,23 +12,25 @@ import java.util.concurrent.TimeUnit;
 public record Places(long now, long answeredAt) {
 
     /**
-     * The place of a caller that is refused: its arrival. If the clocks had not been compared when it came, it is the age of the caller
-     * that counts. The place is never later than the refusal, in case the clock of another server is behind.
+     * The place of a caller that is refused: its arrival, less its head start. If the clocks had not been compared when it came, it is the
+     * age of the caller that counts. The place is never later than the refusal, in case the clock of another server is behind.
+     *
+     * @param headStart in microseconds
      */
-    public Place of(Arrival arrival) {
-        return at(
-                arrival.isKnown()
-                        ? Math.min(arrival.micros(), now)
-                        : now - TimeUnit.NANOSECONDS.toMicros(answeredAt - arrival.nanoTime()));
+    public Place of(Arrival arrival, long headStart) {
+        long micros = arrival.isKnown()
+                ? Math.min(arrival.micros(), now)
+                : now - TimeUnit.NANOSECONDS.toMicros(answeredAt - arrival.nanoTime());
+        return at(micros - headStart);
     }
 
     /** The place of a caller whose acquire has not been decided yet. */
-    public static Place ofNewcomer(Arrival arrival) {
-        return at(arrival.micros());
+    public static Place ofNewcomer(Arrival arrival, long headStart) {
+        return at(arrival.micros() - headStart);
     }
 
-    /** The place of a caller that came at this time, in microseconds since 1970, as another instance says. */
-    public static Place at(long arrival) {
-        return new Place(0, arrival);
+    /** The place at this time, in microseconds since 1970, as another instance says. */
+    public static Place at(long micros) {
+        return new Place(0, micros);
     }
 }

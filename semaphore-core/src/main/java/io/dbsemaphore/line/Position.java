@@ -3,33 +3,39 @@ package io.dbsemaphore.line;
 /**
  * Where a caller stands.
  *
+ * @param headStart by how much its place is before its arrival, in microseconds; 0 if it does not wait
  * @param place the place in the order of all instances' callers; of a caller that has not waited, it is not final
  * @param hasWaited whether the caller waits in the line, or has waited
  */
-public record Position(Arrival arrival, Place place, boolean hasWaited) {
+public record Position(Arrival arrival, long headStart, Place place, boolean hasWaited) {
 
     /** The position of a caller that comes. */
-    public static Position of(Arrival arrival) {
-        return new Position(arrival, Places.ofNewcomer(arrival), false);
+    public static Position of(Arrival arrival, long headStart) {
+        return new Position(arrival, headStart, Places.ofNewcomer(arrival, headStart), false);
     }
 
     /** The position when the arrival is known better. A caller that has waited keeps its place. */
     public Position with(Arrival known) {
-        return hasWaited ? new Position(known, place, true) : of(known);
+        return hasWaited ? new Position(known, headStart, place, true) : of(known, headStart);
     }
 
     /** The position of a caller that is refused: it waits from now on. */
     public Position refused(Places places) {
-        return hasWaited ? this : new Position(arrival, places.of(arrival), true);
+        return hasWaited ? this : new Position(arrival, headStart, places.of(arrival, headStart), true);
     }
 
     /** The position of a caller that waits from now on, without having been tried. */
     public Position joined() {
-        return new Position(arrival, place, true);
+        return new Position(arrival, headStart, place, true);
     }
 
-    /** The place from which it is decided whether the caller may go: behind all who wait, unless it waits itself. */
+    /** Whether the caller stands at its place: it waits, or has a head start. Another newcomer stands behind all who wait. */
+    public boolean isInLine() {
+        return hasWaited || (headStart > 0 && arrival.isKnown());
+    }
+
+    /** The place from which it is decided whether the caller may go. */
     public Place standsAt() {
-        return hasWaited ? place : Place.LAST;
+        return isInLine() ? place : Place.LAST;
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The callers of one instance that wait for a semaphore, as stored in the database.
  *
- * @param first the callers that have waited longest, in order; empty if the record cannot be read
+ * @param first the callers with the smallest places, in order; empty if the record cannot be read
  * @param size the number of all callers
  * @param expiresAt until when they count, by the database's clock, unless their instance confirms them
  */

@@ -6,8 +6,19 @@ package io.dbsemaphore.line;
  * @param place its place in the line
  * @param ask the permits that it waits for
  * @param ofSeveral whether it waits for several semaphores
+ * @param headStart by how much its place is before its arrival, in microseconds
  */
-public record Waiter(Place place, Ask ask, boolean ofSeveral) {
+public record Waiter(Place place, Ask ask, boolean ofSeveral, long headStart) {
+
+    /** A caller without a head start. */
+    public Waiter(Place place, Ask ask, boolean ofSeveral) {
+        this(place, ask, ofSeveral, 0);
+    }
+
+    /** When it came, in microseconds since 1970 by the database's clock. */
+    public long arrival() {
+        return place.at() + headStart;
+    }
 
     /** The number of permits that it waits for; 0 if they exceed the capacity. */
     Demand demand(int capacity) {

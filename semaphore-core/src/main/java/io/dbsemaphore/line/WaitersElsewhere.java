@@ -63,6 +63,12 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
                 .count();
     }
 
+    /** Whether all these callers are ahead of this place. */
+    public boolean areAhead(Place place) {
+        return queues.stream()
+                .allMatch(queue -> queue.first().stream().allMatch(waiter -> isAhead(waiter, queue.instance(), place)));
+    }
+
     private boolean isAhead(Waiter waiter, long itsInstance, Place place) {
         int order = waiter.place().compareTo(place);
         return order < 0 || (order == 0 && itsInstance < instance);

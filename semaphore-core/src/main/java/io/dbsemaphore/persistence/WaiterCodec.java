@@ -13,16 +13,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The text by which instances tell each other who waits, so that instances of different versions can wait in one queue.
  *
- * <p>It begins with the version of its meaning. A caller follows for each space: the microseconds from the arrival of the caller before it,
+ * <p>It begins with the version of its meaning. A caller follows for each space: the microseconds from the place of the caller before it,
  * or for the first one from the earliest arrival, in base 36; then the number of its permits, or {@code *} for all of them; then {@code +}
- * if it waits for several semaphores. An example is {@code 1 0:1 2s:1+ -1e:*}. The callers are in their order, which need not be that of
- * their arrivals, so that a difference may be negative.
+ * if it waits for several semaphores; then {@code ;h=} and its head start, if it has one. An example is
+ * {@code 1 0:1 2s:1+ -1e:*;h=5j}. A difference may be negative. Versions without head starts take a place for an arrival, and read the same
+ * order.
  *
- * <p>A later version of the library may append to a caller, behind {@code ;}, what this one can ignore. If ignoring it would break the
+ * <p>A later version of the library may append to a caller, behind {@code ;} or {@code ,}, what this one can ignore. If ignoring it would break the
  * order, that version raises the number. A text that this one does not understand stands for one caller of one permit who came first:
  * permits are withheld for somebody, so that the order is kept as far as possible, and few enough that nobody is kept from the others.
  *
- * <p>The versions before this text have a {@linkplain #encodeByArrival simpler one} in a column of its own, which is still written for them.
+ * <p>The versions before this text have a {@linkplain #encodeByPlace simpler one} in a column of its own, which is still written for them.
  */
 final class WaiterCodec {
 
@@ -30,46 +31,43 @@ final class WaiterCodec {
     private static final int RADIX = 36;
     private static final String ALL = "*";
     private static final String OF_SEVERAL = "+";
+    private static final String HEAD_START = ";h=";
 
     /** Numbers that cannot overflow. */
-    private static final Pattern WAITER = Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(;[^ ]*)?");
+    private static final Pattern WAITER = Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(?:;(?:h=([0-9a-z]{1,11})(?:,|$))?[^ ]*)?");
 
     private WaiterCodec() {}
 
-    /** The earliest arrival, from which the differences count. */
-    static long earliest(List<Waiter> waiters) {
-        return waiters.stream()
-                .mapToLong(waiter -> waiter.place().arrival())
-                .min()
-                .orElseThrow();
+    /** Encodes waiting callers in their order, of which the earliest came at this time. */
+    static String encode(List<Waiter> waiters, long since) {
+        return VERSION + " " + encode(waiters, since, true);
     }
 
-    /** Encodes waiting callers in their order. */
-    static String encode(List<Waiter> waiters) {
-        return VERSION + " " + encode(waiters, earliest(waiters));
-    }
-
-    /** Encodes waiting callers for versions of the library that expect them in the order of their arrivals. */
-    static String encodeByArrival(List<Waiter> waiters) {
+    /** Encodes waiting callers for versions of the library that expect them in the order of their arrivals, for which they take the places. */
+    static String encodeByPlace(List<Waiter> waiters, long since) {
         List<Waiter> sorted = waiters.stream()
-                .sorted(Comparator.comparingLong(waiter -> waiter.place().arrival()))
+                .sorted(Comparator.comparingLong(waiter -> waiter.place().at()))
                 .toList();
-        return encode(sorted, earliest(sorted));
+        return encode(sorted, since, false);
     }
 
-    private static String encode(List<Waiter> waiters, long since) {
+    private static String encode(List<Waiter> waiters, long since, boolean withHeadStarts) {
         StringBuilder text = new StringBuilder();
         long before = since;
         for (Waiter waiter : waiters) {
             text.append(text.isEmpty() ? "" : " ")
-                    .append(Long.toString(waiter.place().arrival() - before, RADIX))
+                    .append(Long.toString(waiter.place().at() - before, RADIX))
                     .append(':')
                     .append(
                             waiter.ask().exclusive()
                                     ? ALL
                                     : String.valueOf(waiter.ask().count()))
-                    .append(waiter.ofSeveral() ? OF_SEVERAL : "");
-            before = waiter.place().arrival();
+                    .append(waiter.ofSeveral() ? OF_SEVERAL : "")
+                    .append(
+                            withHeadStarts && waiter.headStart() > 0
+                                    ? HEAD_START + Long.toString(waiter.headStart(), RADIX)
+                                    : "");
+            before = waiter.place().at();
         }
         return text.toString();
     }
@@ -103,7 +101,12 @@ final class WaiterCodec {
             Ask ask = ALL.equals(matcher.group(2))
                     ? Ask.ALL
                     : Ask.of((int) Math.min(Integer.MAX_VALUE, Long.parseLong(matcher.group(2))));
-            waiters.add(new Waiter(Places.at(before), ask, OF_SEVERAL.equals(matcher.group(3))));
+            String headStart = matcher.group(4);
+            waiters.add(new Waiter(
+                    Places.at(before),
+                    ask,
+                    OF_SEVERAL.equals(matcher.group(3)),
+                    headStart == null ? 0 : Long.parseLong(headStart, RADIX)));
         }
         return waiters;
     }

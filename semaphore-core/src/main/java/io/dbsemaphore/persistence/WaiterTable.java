@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The table by which the instances tell one another who waits for permits, so that the callers of all instances are served in one
- * order. It has one row for each instance and semaphore, with the callers that have waited longest. A row is valid for
+ * order. It has one row for each instance and semaphore, with the callers that are next. A row is valid for
  * {@link #VALID_FOR}, and is confirmed before that.
  *
  * <p>A batch has locked the rows of its semaphores. If callers may be waiting, it reads the rows of all instances for them, and inserts,
@@ -226,10 +226,10 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                         id,
                         local.instance(),
                         local.owner(),
-                        Place.utc(WaiterCodec.earliest(queue.first())),
+                        Place.utc(queue.since()),
                         queue.size(),
-                        WaiterCodec.encodeByArrival(queue.first()),
-                        WaiterCodec.encode(queue.first()),
+                        WaiterCodec.encodeByPlace(queue.first(), queue.since()),
+                        WaiterCodec.encode(queue.first(), queue.since()),
                         now.plus(VALID_FOR));
             } else if (isWorthWriting(id, now, own.get(), queue)) {
                 update(id, queue, now);
@@ -242,20 +242,24 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             }
         }
 
-        /** Whether to write. Without waiting callers elsewhere an outdated row does no harm, since all readers come after its callers. */
+        /**
+         * Whether to write. Without waiting callers elsewhere an outdated row does no harm, since all readers come after its callers, unless
+         * head starts let them stand between.
+         */
         private boolean isWorthWriting(long semaphoreId, LocalDateTime now, RecordedHead own, LineHead queue) {
             return !own.isValidFor(MIN_VALID_IN_BATCH, now)
                     || (!own.first().equals(queue.first())
-                            && !elsewhere(semaphoreId, now).isEmpty());
+                            && (queue.hasHeadStarts()
+                                    || !elsewhere(semaphoreId, now).isEmpty()));
         }
 
         private void update(long semaphoreId, LineHead queue, LocalDateTime now) {
             sql.update(
                     UPDATE,
-                    Place.utc(WaiterCodec.earliest(queue.first())),
+                    Place.utc(queue.since()),
                     queue.size(),
-                    WaiterCodec.encodeByArrival(queue.first()),
-                    WaiterCodec.encode(queue.first()),
+                    WaiterCodec.encodeByPlace(queue.first(), queue.since()),
+                    WaiterCodec.encode(queue.first(), queue.since()),
                     now.plus(VALID_FOR),
                     semaphoreId,
                     local.instance());

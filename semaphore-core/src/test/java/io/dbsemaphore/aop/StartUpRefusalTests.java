@@ -72,6 +72,7 @@ class StartUpRefusalTests {
                 Arguments.of(ShortTtl.class, "run()", List.of("ttl = \"999ms\"", "at least PT1S")),
                 Arguments.of(NegativeWaitTime.class, "run()", List.of("waitTime = \"PT-1S\"", "is negative")),
                 Arguments.of(UnreadableWaitTime.class, "run()", List.of("waitTime = \"-\"", "is not a duration")),
+                Arguments.of(NegativeHeadStart.class, "run()", List.of("headStart = \"-1m\"", "is negative")),
                 Arguments.of(ShortMaxHold.class, "run()", List.of("maxHold = \"10ms\" is too short", "at least PT1S")),
                 Arguments.of(
                         InvalidOwner.class,
@@ -234,6 +235,12 @@ class StartUpRefusalTests {
     static class UnreadableWaitTime {
 
         @WithPermits(names = "a", waitTime = "-")
+        void run() {}
+    }
+
+    static class NegativeHeadStart {
+
+        @WithPermits(names = "a", waitTime = "1m", headStart = "-1m")
         void run() {}
     }
 

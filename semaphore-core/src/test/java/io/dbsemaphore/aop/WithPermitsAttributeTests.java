@@ -44,6 +44,7 @@ class WithPermitsAttributeTests {
         assertThat(request.ttl()).isEmpty();
         assertThat(request.isWithoutTtl()).isFalse();
         assertThat(request.maxHold()).isEmpty();
+        assertThat(request.headStart()).isZero();
         assertThat(request.waitTime()).isEmpty();
         assertThat(request.owner()).isEmpty();
         assertThat(request.externalId()).isEmpty();
@@ -75,6 +76,7 @@ class WithPermitsAttributeTests {
         assertThat(request.ttl()).contains(Duration.ofSeconds(30));
         assertThat(request.waitTime()).contains(Duration.ofMillis(250));
         assertThat(request.maxHold()).contains(Duration.ofMinutes(90));
+        assertThat(request.headStart()).isEqualTo(Duration.ofMinutes(2));
     }
 
     @Test
@@ -84,6 +86,7 @@ class WithPermitsAttributeTests {
         assertThat(request.ttl()).contains(Duration.ofSeconds(30));
         assertThat(request.waitTime()).contains(Duration.ofMillis(250));
         assertThat(request.maxHold()).contains(Duration.ofMinutes(90));
+        assertThat(request.headStart()).isEqualTo(Duration.ofMinutes(2));
     }
 
     @Test
@@ -97,6 +100,7 @@ class WithPermitsAttributeTests {
 
         assertThat(request.permits()).containsOnlyKeys("backup-eu");
         assertThat(request.ttl()).contains(Duration.ofSeconds(90));
+        assertThat(request.headStart()).isEqualTo(Duration.ofSeconds(90));
         assertThat(request.owner()).contains("night shift");
         assertThat(request.label()).contains("full backup");
     }
@@ -213,10 +217,10 @@ class WithPermitsAttributeTests {
                 permits = {2, 5})
         void oneCountEach() {}
 
-        @WithPermits(names = "backup", ttl = "30s", waitTime = "250ms", maxHold = "1h30m")
+        @WithPermits(names = "backup", ttl = "30s", waitTime = "250ms", headStart = "2m", maxHold = "1h30m")
         void shortDurations() {}
 
-        @WithPermits(names = "backup", ttl = "PT30S", waitTime = "PT0.25S", maxHold = "PT1H30M")
+        @WithPermits(names = "backup", ttl = "PT30S", waitTime = "PT0.25S", headStart = "PT2M", maxHold = "PT1H30M")
         void isoDurations() {}
 
         @WithPermits(names = "backup", waitTime = "0s")
@@ -225,6 +229,7 @@ class WithPermitsAttributeTests {
         @WithPermits(
                 names = "${backup.semaphore}",
                 ttl = "${backup.ttl}",
+                headStart = "${backup.ttl}",
                 owner = "${backup.owner}",
                 label = "${backup.label}")
         void placeholders() {}

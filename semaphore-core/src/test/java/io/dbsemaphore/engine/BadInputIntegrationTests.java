@@ -39,6 +39,14 @@ class BadInputIntegrationTests extends BadInputFixture {
                 ttl(Duration.ofSeconds(Long.MAX_VALUE), "semaphore.max-ttl"),
                 request("negative wait", () -> known().withWaitTime(Duration.ofMillis(-1)), "wait", "PT-0.001S"),
                 request(
+                        "negative head start",
+                        () -> known().withHeadStart(Duration.ofMillis(-1)),
+                        "The head start must not be negative: PT-0.001S"),
+                request(
+                        "head start over the maximum",
+                        () -> known().withHeadStart(Duration.ofMinutes(61)),
+                        "The head start must be at most PT1H (semaphore.max-head-start): PT1H1M"),
+                request(
                         "maximum hold of 24 ms",
                         () -> known().withMaxHold(Duration.ofMillis(24)),
                         "The maximum hold must be at least PT1S: PT0.024S"));

@@ -42,6 +42,20 @@ class LineHeadTests {
                 .endsWith(one(9));
     }
 
+    @Test
+    void knowsTheEarliestArrivalAlsoOfCallersBehindTheFirst() {
+        List<Waiter> ahead = LongStream.range(0, 16)
+                .mapToObj(i -> new Waiter(Places.at(i), Ask.of(1), false, 1_000))
+                .toList();
+
+        LineHead queue = LineHead.EMPTY.with(List.of(one(500))).with(ahead);
+
+        assertThat(queue).isEqualTo(new LineHead(ahead, 17, 500));
+        assertThat(queue.hasHeadStarts()).isEqualTo(true);
+        assertThat(new LineHead(ahead, 16).since()).isEqualTo(1_000);
+        assertThat(new LineHead(List.of(one(5)), 1).hasHeadStarts()).isEqualTo(false);
+    }
+
     private static Waiter one(long since) {
         return new Waiter(Places.at(since), Ask.of(1), false);
     }

@@ -12,19 +12,43 @@ class PlacesTests {
 
     @Test
     void areTheArrivalsThatAreKnown() {
-        assertThat(places(DATABASE + 500, 100).of(new Arrival(0, DATABASE + 7, true)))
+        assertThat(places(DATABASE + 500, 100).of(new Arrival(0, DATABASE + 7, true), 0))
                 .isEqualTo(Places.at(DATABASE + 7));
     }
 
     @Test
     void areNotLaterThanTheRefusalWhereTheClockWasSetBack() {
-        assertThat(places(DATABASE, 100).of(new Arrival(0, DATABASE + 7, true))).isEqualTo(Places.at(DATABASE));
+        assertThat(places(DATABASE, 100).of(new Arrival(0, DATABASE + 7, true), 0)).isEqualTo(Places.at(DATABASE));
     }
 
     @Test
     void countTheAgeOfACallerWhoseArrivalIsNotKnown() {
-        assertThat(places(DATABASE, 100).of(Arrival.unknown(TimeUnit.MICROSECONDS.toNanos(60))))
+        assertThat(places(DATABASE, 100).of(Arrival.unknown(TimeUnit.MICROSECONDS.toNanos(60)), 0))
                 .isEqualTo(Places.at(DATABASE - 40));
+    }
+
+    @Test
+    void areEarlierThanTheArrivalsByTheHeadStart() {
+        assertThat(places(DATABASE + 500, 100).of(new Arrival(0, DATABASE + 7, true), 30))
+                .as("known")
+                .isEqualTo(Places.at(DATABASE - 23));
+        assertThat(places(DATABASE, 100).of(new Arrival(0, DATABASE + 7, true), 30))
+                .as("not later than the refusal, less the head start")
+                .isEqualTo(Places.at(DATABASE - 30));
+        assertThat(places(DATABASE, 100).of(Arrival.unknown(TimeUnit.MICROSECONDS.toNanos(60)), 30))
+                .as("not known")
+                .isEqualTo(Places.at(DATABASE - 70));
+    }
+
+    @Test
+    void ofANewcomerCountOnlyWithAHeadStartAndAKnownArrival() {
+        Arrival known = new Arrival(0, DATABASE, true);
+
+        assertThat(Position.of(known, 30).standsAt()).isEqualTo(Places.at(DATABASE - 30));
+        assertThat(Position.of(known, 0).standsAt()).isEqualTo(Place.LAST);
+        assertThat(Position.of(Arrival.unknown(0), 30).standsAt()).isEqualTo(Place.LAST);
+        assertThat(Position.of(Arrival.unknown(0), 30).with(known).standsAt()).isEqualTo(Places.at(DATABASE - 30));
+        assertThat(Position.of(known, 0).joined().standsAt()).isEqualTo(Places.at(DATABASE));
     }
 
     /**
@@ -44,10 +68,10 @@ class PlacesTests {
         Places ofFirst = places(DATABASE, answeredAt);
         Places ofNext = places(DATABASE + 2_000, 2_900);
 
-        assertThat(ofFirst.of(first)).isEqualTo(Places.at(DATABASE - 890));
-        assertThat(ofNext.of(resolved(clock, second))).isEqualTo(Places.at(DATABASE - 880));
-        assertThat(ofNext.of(resolved(clock, third))).isEqualTo(Places.at(DATABASE + 50));
-        assertThat(ofNext.of(fourth)).isEqualTo(Places.at(DATABASE + 60));
+        assertThat(ofFirst.of(first, 0)).isEqualTo(Places.at(DATABASE - 890));
+        assertThat(ofNext.of(resolved(clock, second), 0)).isEqualTo(Places.at(DATABASE - 880));
+        assertThat(ofNext.of(resolved(clock, third), 0)).isEqualTo(Places.at(DATABASE + 50));
+        assertThat(ofNext.of(fourth, 0)).isEqualTo(Places.at(DATABASE + 60));
     }
 
     private static Arrival arrive(ArrivalClock clock, long micros) {

@@ -77,7 +77,7 @@ class WaitersElsewhereTests {
 
     @Test
     void sayWhoTheyAre() {
-        assertThat(of(queue(7, EARLY)).toString()).contains("instance=7", "arrival=100");
+        assertThat(of(queue(7, EARLY)).toString()).contains("instance=7", "at=100");
     }
 
     private static WaitersElsewhere of(RecordedHead... queues) {

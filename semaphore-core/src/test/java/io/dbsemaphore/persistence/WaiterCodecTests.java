@@ -8,6 +8,7 @@ import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.Waiter;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WaiterCodecTests {
 
     private static final long SINCE = 1_795_000_000_000_000L;
-    private static final String BY_ARRIVAL = "0:7";
+    private static final String BY_PLACE = "0:7";
 
     @Test
     void decodesWhatItEncodes() {
@@ -26,18 +27,32 @@ class WaiterCodecTests {
                 new Waiter(Places.at(SINCE + 1_000_000), Ask.ALL, true),
                 waiter(50, Integer.MAX_VALUE));
 
-        String text = WaiterCodec.encode(waiters);
+        String text = WaiterCodec.encode(waiters, SINCE);
 
         assertThat(text).isEqualTo("1 2s:1 -2s:20+ lfls:* 0:*+ -lfke:2147483647");
-        assertThat(WaiterCodec.earliest(waiters)).isEqualTo(SINCE);
-        assertThat(WaiterCodec.decode(text, BY_ARRIVAL, SINCE)).isEqualTo(waiters);
+        assertThat(WaiterCodec.decode(text, BY_PLACE, SINCE)).isEqualTo(waiters);
+    }
+
+    /** The text is the same as before for a caller without one. Versions without head starts skip what follows the semicolon. */
+    @Test
+    void decodesHeadStarts() {
+        List<Waiter> waiters = List.of(
+                new Waiter(Places.at(SINCE - 50), Ask.ALL, true, 100),
+                waiter(0, 1),
+                new Waiter(Places.at(SINCE + 100), Ask.of(2), false, TimeUnit.DAYS.toMicros(365)));
+
+        String text = WaiterCodec.encode(waiters, SINCE);
+
+        assertThat(text).isEqualTo("1 -1e:*+;h=2s 1e:1 2s:2;h=b6ffs5xc0");
+        assertThat(WaiterCodec.decode(text, BY_PLACE, SINCE)).isEqualTo(waiters);
+        assertThat(WaiterCodec.encodeByPlace(waiters, SINCE)).isEqualTo("-1e:*+ 1e:1 2s:2");
     }
 
     @Test
-    void isReadByEarlierVersionsInTheOrderOfTheArrivals() {
+    void isReadByEarlierVersionsInTheOrderOfThePlaces() {
         List<Waiter> waiters = List.of(waiter(100, 1), waiter(0, 2), waiter(50, 3));
 
-        String text = WaiterCodec.encodeByArrival(waiters);
+        String text = WaiterCodec.encodeByPlace(waiters, SINCE);
 
         assertThat(text).isEqualTo("0:2 1e:3 1e:1");
         assertThat(WaiterCodec.decode(null, text, SINCE)).containsExactly(waiter(0, 2), waiter(50, 3), waiter(100, 1));
@@ -45,8 +60,12 @@ class WaiterCodecTests {
 
     @Test
     void skipsWhatALaterVersionAppendsToACaller() {
-        assertThat(WaiterCodec.decode("1 0:1;h=500,s=a/b 2s:2+;", BY_ARRIVAL, SINCE))
-                .containsExactly(waiter(0, 1), new Waiter(Places.at(SINCE + 100), Ask.of(2), true));
+        assertThat(WaiterCodec.decode("1 0:1;s=a/b 2s:2+; 0:3;h=2s,s=a/b 0:4;h=-", BY_PLACE, SINCE))
+                .containsExactly(
+                        waiter(0, 1),
+                        new Waiter(Places.at(SINCE + 100), Ask.of(2), true),
+                        new Waiter(Places.at(SINCE + 100), Ask.of(3), false, 100),
+                        waiter(100, 4));
     }
 
     @ParameterizedTest
@@ -66,15 +85,19 @@ class WaiterCodecTests {
                 ""
             })
     void takesWhatItDoesNotUnderstandForOneCallerOfOnePermitWhoCameFirst(String text) {
-        assertThat(WaiterCodec.decode(text, BY_ARRIVAL, SINCE)).containsExactly(waiter(0, 1));
+        assertThat(WaiterCodec.decode(text, BY_PLACE, SINCE)).containsExactly(waiter(0, 1));
     }
 
     @Test
     void fitsTheColumnsWithTheLongestNumbers() {
-        Waiter longest = new Waiter(Places.at(Long.MAX_VALUE / 100), Ask.of(Integer.MAX_VALUE), true);
-        List<Waiter> waiters = Collections.nCopies(LineHead.MAX_FIRST, longest);
+        long year = TimeUnit.DAYS.toMicros(365);
+        Waiter longest = new Waiter(Places.at(SINCE - year), Ask.of(Integer.MAX_VALUE), true, year);
+        Waiter other = new Waiter(Places.at(SINCE + year), Ask.of(Integer.MAX_VALUE), true, year);
+        List<Waiter> waiters = Collections.nCopies(LineHead.MAX_FIRST / 2, List.of(longest, other)).stream()
+                .flatMap(List::stream)
+                .toList();
 
-        assertThat(WaiterCodec.encode(waiters)).hasSizeLessThan(1_000);
+        assertThat(WaiterCodec.encode(waiters, SINCE)).hasSizeLessThan(1_000);
     }
 
     private static Waiter waiter(long micros, int permits) {

@@ -33,6 +33,16 @@ record Caller(
         return request.keepAlive().orElse(forWork) && !request.isWithoutTtl();
     }
 
+    /** A caller that does not wait has none. */
+    Duration headStart() {
+        return waitTime.isZero() ? Duration.ZERO : request.headStart();
+    }
+
+    /** Its place in the queue. */
+    Instant place() {
+        return since.minus(headStart());
+    }
+
     Instant deadline() {
         return since.plus(waitTime);
     }

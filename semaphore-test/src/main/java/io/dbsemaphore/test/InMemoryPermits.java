@@ -29,7 +29,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants permits of a {@link Ledger} in the order of arrival, under one lock.
+ * Grants permits of a {@link Ledger} in the order of arrival, less the head starts, under one lock.
  *
  * <p>Every caller goes through the queue. After each change (a new caller, a release, a capacity, the clock) the queue is
  * {@linkplain #settle settled}, from its first caller to its last. A caller is granted its permits if they are available in addition to
@@ -183,10 +183,19 @@ final class InMemoryPermits implements PermitManager {
             request.permits().keySet().stream()
                     .flatMap(name -> Optional.ofNullable(scripts.get(name)).map(Deque::poll).stream())
                     .findFirst()
-                    .orElse(queue::add)
+                    .orElse(this::add)
                     .accept(caller);
             return caller;
         });
+    }
+
+    /** Adds a caller behind all others, or if it has a head start, in front of those with a later place. */
+    private void add(Caller caller) {
+        int at = queue.size();
+        while (!caller.headStart().isZero() && at > 0 && queue.get(at - 1).place().isAfter(caller.place())) {
+            at--;
+        }
+        queue.add(at, caller);
     }
 
     private AcquireResult await(AcquireRequest request, boolean forWork) {
@@ -226,7 +235,7 @@ final class InMemoryPermits implements PermitManager {
     void loseNext(String name) {
         script(name, caller -> {
             losers.add(caller);
-            queue.add(caller);
+            add(caller);
         });
     }
 

@@ -269,6 +269,11 @@ final class Ledger {
                             .formatted(request.permits().size(), most)
                     + " (semaphore.max-names-per-request)");
         }
+        Duration maxHeadStart = settings.get(SemaphoreSettings.MAX_HEAD_START);
+        if (request.headStart().compareTo(maxHeadStart) > 0) {
+            throw new IllegalArgumentException("The head start must be at most %s (semaphore.max-head-start): %s"
+                    .formatted(maxHeadStart, request.headStart()));
+        }
         request.ttl().ifPresent(this::checkTtl);
     }
 

@@ -220,6 +220,15 @@ abstract class SemaphoreContract {
     }
 
     @Test
+    void refusesAHeadStartAboveTheLimit() {
+        create(name, 1);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> semaphores().acquire(AcquireRequest.of(name).withHeadStart(Duration.ofMinutes(61))))
+                .withMessage("The head start must be at most PT1H (semaphore.max-head-start): PT1H1M");
+    }
+
+    @Test
     void grantsSeveralSemaphoresTogetherOrNone() {
         create(name, 2);
         create(other, 1);
@@ -332,6 +341,47 @@ abstract class SemaphoreContract {
         assertThat(second.isDone()).isEqualTo(false);
         both.release();
         assertThat(Concurrently.get(second).isHeld()).isEqualTo(true);
+    }
+
+    @Test
+    void servesCallersWithHeadStartsAsIfTheyHadComeEarlier() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        AcquireRequest request = AcquireRequest.of(name).withWaitTime(MINUTE);
+        List<Duration> headStarts = List.of(
+                Duration.ZERO, Duration.ofMinutes(5), Duration.ZERO, Duration.ofMinutes(10), Duration.ofMinutes(5));
+        List<Future<PermitGrant>> waiting = new ArrayList<>();
+        for (Duration headStart : headStarts) {
+            waiting.add(Concurrently.async(() -> semaphores().acquire(request.withHeadStart(headStart))));
+            awaitWaiting(waiting.size());
+        }
+        assertThat(semaphores().tryAcquire(AcquireRequest.of(name).withHeadStart(Duration.ofMinutes(20))))
+                .isEmpty();
+
+        holder.release();
+
+        List<Integer> order = List.of(3, 1, 4, 0, 2);
+        for (int i = 0; i < order.size(); i++) {
+            PermitGrant granted = Concurrently.get(waiting.get(order.get(i)));
+            assertThat(waiting).filteredOn(Future::isDone).hasSize(i + 1);
+            granted.release();
+        }
+    }
+
+    /** What is available, and withheld for another caller, is not withheld from one ahead of that. */
+    @Test
+    void grantsACallerWithAHeadStartWhatIsWithheldForLaterOnes() throws Exception {
+        create(name, 2);
+        PermitGrant holder = acquire(name);
+        Future<PermitGrant> both = acquireLater(AcquireRequest.of(name, 2));
+        AcquireRequest hasty = AcquireRequest.of(name).withHeadStart(Duration.ofMinutes(1));
+
+        assertThat(semaphores().tryAcquire(hasty)).as("it does not wait").isEmpty();
+        semaphores().acquire(hasty.withWaitTime(MINUTE)).release();
+
+        assertThat(both.isDone()).isEqualTo(false);
+        holder.release();
+        Concurrently.get(both).release();
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
@@ -69,6 +70,11 @@ public final class Acquire extends AcquireState {
         public Duration waitTime() {
             return request.waitTime().orElse(Duration.ZERO);
         }
+
+        /** The head start, in microseconds. A caller that does not wait has none: it has no place in the line. */
+        long headStart() {
+            return waitTime().isZero() ? 0 : TimeUnit.MICROSECONDS.convert(request.headStart());
+        }
     }
 
     /** The order of the callers of this JVM, wherever they are compared. */
@@ -107,7 +113,7 @@ public final class Acquire extends AcquireState {
     }
 
     private Acquire(Call call, AcquireCommand command, List<PermitShortage> earlierShortages, QueueClock clock) {
-        super(command, Arrival.unknown(clock.now()));
+        super(command, Arrival.unknown(clock.now()), call.headStart());
         this.call = call;
         this.earlierShortages = earlierShortages;
         this.names = Set.copyOf(charges().keySet());

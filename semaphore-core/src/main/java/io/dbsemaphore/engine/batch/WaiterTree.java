@@ -22,22 +22,24 @@ final class WaiterTree {
     private static final class Node {
 
         private final Acquire acquire;
-        private final Ask ask;
+        private final Waiter waiter;
         private final int heapKey = ThreadLocalRandom.current().nextInt();
         private long sum;
         private long sumOfSeveral;
+        private long since;
         private int size;
         private @Nullable Node left;
         private @Nullable Node right;
 
         private Node(Acquire acquire, Ask ask) {
             this.acquire = acquire;
-            this.ask = ask;
+            waiter = new Waiter(
+                    acquire.place(), ask, acquire.isOfSeveral(), acquire.position().headStart());
             update();
         }
 
         private boolean isOfSeveral() {
-            return acquire.isOfSeveral();
+            return waiter.ofSeveral();
         }
 
         private int compareTo(Acquire other) {
@@ -45,11 +47,12 @@ final class WaiterTree {
         }
 
         private Node update() {
-            long requested = ask.permits();
+            long requested = waiter.ask().permits();
             sum = requested + (left == null ? 0 : left.sum) + (right == null ? 0 : right.sum);
             sumOfSeveral = (isOfSeveral() ? requested : 0)
                     + (left == null ? 0 : left.sumOfSeveral)
                     + (right == null ? 0 : right.sumOfSeveral);
+            since = Math.min(waiter.arrival(), Math.min(sinceOf(left), sinceOf(right)));
             size = sizeOf(left) + 1 + sizeOf(right);
             return this;
         }
@@ -117,22 +120,22 @@ final class WaiterTree {
         return root == null;
     }
 
-    /** The first acquires, in order, and the number of all. */
+    /** The first acquires, in order, the number of all, and since when the longest has waited. */
     LineHead toLocal() {
         List<Waiter> first = new ArrayList<>();
         int ofSeveral = 0;
         Node node = next(root, null, false);
         while (node != null && first.size() < LineHead.MAX_FIRST) {
-            first.add(new Waiter(node.acquire.place(), node.ask, node.isOfSeveral()));
+            first.add(node.waiter);
             ofSeveral += node.isOfSeveral() ? 1 : 0;
             node = next(root, node.acquire, ofSeveral == LineHead.MAX_OF_SEVERAL);
         }
-        return new LineHead(first, sizeOf(root));
+        return new LineHead(first, sizeOf(root), sinceOf(root));
     }
 
-    /** The number of permits that the acquires before this one request: all of them, unless it waits itself. */
+    /** The number of permits that the acquires before this one request: all of them, unless it stands in the line. */
     Demand demandAhead(Acquire acquire) {
-        if (!acquire.hasWaited()) {
+        if (!acquire.position().isInLine()) {
             return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral);
         }
         long permits = 0;
@@ -176,6 +179,10 @@ final class WaiterTree {
         }
         above.left = merge(below, above.left);
         return above.update();
+    }
+
+    private static long sinceOf(@Nullable Node node) {
+        return node == null ? Long.MAX_VALUE : node.since;
     }
 
     private static int sizeOf(@Nullable Node node) {

@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  * callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
  *
  * <p>A new caller that would certainly be refused, by recent answers of the database, joins the lines without a transaction
- * ({@link #join}). A caller that leaves is recorded as departed until the other instances are told, which otherwise withhold permits for it.
+ * ({@link #join}), unless a head start puts it ahead of somebody: other instances have to learn of it at once. A caller that leaves is
+ * recorded as departed until the other instances are told, which otherwise withhold permits for it.
  *
  * <p>{@code WaitingLinesTests} and {@code WorkQueueWaitTests} test it.
  */
@@ -152,6 +153,12 @@ final class WaitingLines {
         /** Whether availability was read recently, and the capacity suffices for a new caller. */
         private boolean isKnownFor(Acquire acquire) {
             return clock.now() - answeredAt < RECENT && !askOf(acquire).exceeds(latest.capacity());
+        }
+
+        /** Whether all callers that wait are ahead of a new one, which they always are if it has no head start. */
+        private boolean isAhead(Acquire acquire) {
+            return acquire.position().headStart() == 0
+                    || (callers.after(acquire) == null && elsewhere.areAhead(acquire.place()));
         }
 
         /** Whether permits are available for callers behind this one, although it waits. */
@@ -370,7 +377,7 @@ final class WaitingLines {
         boolean isShort = false;
         for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
             Line queue = byName.get(name);
-            if (queue == null || !queue.isKnownFor(acquire)) {
+            if (queue == null || !queue.isKnownFor(acquire) || !queue.isAhead(acquire)) {
                 return false;
             }
             isShort |= !queue.admission(acquire).isNow();

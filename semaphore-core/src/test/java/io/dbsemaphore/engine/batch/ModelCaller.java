@@ -36,6 +36,7 @@ final class ModelCaller {
     public String toString() {
         AcquireCommand command = state().command();
         return "c" + number + command.permits() + (command.isKeptAlive() ? "kept" : "")
-                + (acquire.hasWaitTime() ? "" : "!") + "@" + stage();
+                + (acquire.hasWaitTime() ? "" : "!")
+                + (acquire.position().headStart() > 0 ? "-" + acquire.position().headStart() : "") + "@" + stage();
     }
 }

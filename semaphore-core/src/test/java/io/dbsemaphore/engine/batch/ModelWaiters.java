@@ -5,9 +5,12 @@ import static io.dbsemaphore.engine.batch.QueueModel.require;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
+import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Waiter;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -58,6 +61,16 @@ final class ModelWaiters {
         Set<String> names = new TreeSet<>();
         waiting.values().forEach(each -> names.addAll(each.keySet()));
         return names;
+    }
+
+    /** What a poll tells other instances of a line: the first callers in the order of their places, and the earliest arrival of all. */
+    LineHead head(String name) {
+        List<Waiter> all = waiting.keySet().stream()
+                .filter(each -> waiting.get(each).containsKey(name))
+                .sorted(IN_ORDER)
+                .map(each -> each.state().toWaiter(name))
+                .toList();
+        return LineHead.EMPTY.with(all);
     }
 
     void finished(ModelFlight flight) {

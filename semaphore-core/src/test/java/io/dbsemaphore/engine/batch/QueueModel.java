@@ -6,8 +6,10 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.Waiter;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,6 +59,12 @@ final class QueueModel {
             assertThat(closed).as("added although closed").isEqualTo(false);
             participants.callers().add(caller);
             assertThat(caller.stage()).isEqualTo(tried ? Stage.READY : Stage.LINE);
+            if (!tried && caller.acquire.position().headStart() > 0) { // others know of those ahead of it only
+                assertThat(participants.waiting().keySet())
+                        .as("joins unasked ahead of others: %s", caller)
+                        .filteredOn(each -> !Collections.disjoint(each.acquire.names(), caller.acquire.names()))
+                        .allMatch(each -> ModelWaiters.IN_ORDER.compare(each, caller) <= 0);
+            }
             return "adds " + caller;
         } catch (SemaphoreClosedException failure) {
             assertThat(closed).as("refused since closed").isEqualTo(true);
@@ -235,9 +243,14 @@ final class QueueModel {
     /** A step is over. */
     void end() {
         waiters.end();
-        require(
-                queue.beginPoll().names().equals(waiters.names()),
-                () -> "Waited for: " + queue.beginPoll().names());
+        WorkQueue.Poll poll = queue.beginPoll();
+        require(poll.names().equals(waiters.names()), () -> "Waited for: " + poll.names());
+        poll.names().forEach(name -> {
+            LineHead expected = waiters.head(name);
+            require(
+                    poll.queues().of(name).equals(expected),
+                    () -> "Others are told of " + name + ": " + poll.queues().of(name) + " instead of " + expected);
+        });
         boolean keptAlive = participants.callersAt(Stage.READY).stream()
                 .anyMatch(each -> each.state().command().isKeptAlive());
         require(queue.hasKeptAlive() == keptAlive, () -> "To be kept alive: " + !keptAlive);

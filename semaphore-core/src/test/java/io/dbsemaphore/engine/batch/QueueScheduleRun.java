@@ -27,6 +27,10 @@ final class QueueScheduleRun {
         Duration.ofSeconds(3)
     };
 
+    private static final Duration[] HEAD_STARTS = {
+        Duration.ofNanos(3_000), Duration.ofMillis(20), Duration.ofSeconds(2), Duration.ofHours(1)
+    };
+
     private final QueueSchedule schedule;
     private final Random random;
     private final ModelDatabase database = new ModelDatabase();
@@ -131,9 +135,10 @@ final class QueueScheduleRun {
         AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", null, keeper);
         boolean waits = choice.nextInt(4) > 0;
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
+        Duration headStart = choice.nextInt(3) == 0 ? HEAD_STARTS[choice.nextInt(HEAD_STARTS.length)] : Duration.ZERO;
         QueueClock clock = new QueueClock(() -> now, bound -> 0);
-        ModelCaller caller =
-                new ModelCaller(participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, clock));
+        ModelCaller caller = new ModelCaller(
+                participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, headStart, clock));
         return model.add(caller) + (exclusive ? " exclusively" : "");
     }
 

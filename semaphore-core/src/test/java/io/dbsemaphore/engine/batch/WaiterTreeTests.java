@@ -12,6 +12,7 @@ import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -87,10 +88,14 @@ class WaiterTreeTests {
             boolean several = acquire.isOfSeveral();
             if (first.size() < 16
                     && (!several || first.stream().filter(Waiter::ofSeveral).count() < 8)) {
-                first.add(new Waiter(acquire.place(), Ask.of(ticket.intValue()), several));
+                first.add(new Waiter(acquire.place(), Ask.of(ticket.intValue()), several, headStart(ticket)));
             }
         });
-        return new LineHead(first, acquires.size());
+        long since = acquires.keySet().stream()
+                .mapToLong(ticket -> ticket / 2 + headStart(ticket))
+                .min()
+                .orElse(Long.MAX_VALUE);
+        return new LineHead(first, acquires.size(), since);
     }
 
     private static Demand demand(Map<Long, Acquire> acquires) {
@@ -102,12 +107,19 @@ class WaiterTreeTests {
         return new Demand(all, ofSeveral);
     }
 
+    /** Some came later than their places. */
+    private static long headStart(long ticket) {
+        return ticket % 5 == 0 ? 500 : 0;
+    }
+
     private static Acquire acquire(long ticket) {
         Map<String, Integer> permits = ticket % 3 == 0 ? Map.of("backup", 1, "network", 1) : Map.of("backup", 1);
         AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null, null);
-        Acquire acquire = WorkQueueFixture.acquire(command, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+        Duration headStart = Duration.of(headStart(ticket), ChronoUnit.MICROS);
+        Acquire acquire = WorkQueueFixture.acquire(
+                command, true, Deadline.in(Duration.ofMinutes(1)), headStart, QueueClock.SYSTEM);
         acquire.setTicket(ticket);
-        acquire.moveTo(acquire.position().with(new Arrival(0, ticket / 2, true)));
+        acquire.moveTo(acquire.position().with(new Arrival(0, ticket / 2 + headStart(ticket), true)));
         acquire.moveTo(acquire.position().joined());
         return acquire;
     }

@@ -63,6 +63,37 @@ class WaitingLinesTests {
         assertThat(queues.join(caller(ONE))).as("then").isEqualTo(false);
     }
 
+    /** Otherwise other instances would not learn at once that it stands ahead of callers which they know. */
+    @Test
+    void letsACallerWithAHeadStartJoinOnlyBehindAllOthers() {
+        Acquire unused = refused(ONE, OPEN);
+        now += Duration.ofMillis(10).toNanos();
+
+        assertThat(queues.join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(9))))
+                .as("behind the other")
+                .isEqualTo(true);
+        assertThat(queues.join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(11))))
+                .as("ahead of it")
+                .isEqualTo(false);
+
+        batch("backup", Values.left(0, OPEN.plus(Duration.ofMillis(10)), 1));
+        assertThat(queues.join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(5))))
+                .as("ahead of one in another instance")
+                .isEqualTo(false);
+        assertThat(queues.join(caller(ONE))).as("without a head start").isEqualTo(true);
+    }
+
+    /** It is decided at its place: only what callers ahead of it wait for is withheld from it. */
+    @Test
+    void leavesToACallerWithAHeadStartWhatIsWithheldForLaterOnes() {
+        Acquire unused = refuse(caller(Map.of("backup", 3)), OPEN, 2, "backup");
+        now += Duration.ofMillis(10).toNanos();
+
+        assertThat(queues.demandAhead(caller(ONE))).isEqualTo(Map.of("backup", new Demand(3, 0)));
+        assertThat(queues.demandAhead(caller(WorkQueueFixture.command(ONE), Duration.ofSeconds(1))))
+                .isEqualTo(Map.of("backup", Demand.NONE));
+    }
+
     @Test
     void letsACallerJoinForWhomCallersOfAnotherInstanceLeaveNothing() {
         Acquire unused = refuse(caller(BOTH), CLOSED, 1, "copy");
@@ -255,7 +286,12 @@ class WaitingLinesTests {
     }
 
     private Acquire caller(AcquireCommand command) {
-        Acquire caller = WorkQueueFixture.acquire(command, true, Deadline.after(now, Duration.ofMinutes(1)), clock);
+        return caller(command, Duration.ZERO);
+    }
+
+    private Acquire caller(AcquireCommand command, Duration headStart) {
+        Deadline deadline = Deadline.after(now, Duration.ofMinutes(1));
+        Acquire caller = WorkQueueFixture.acquire(command, true, deadline, headStart, clock);
         caller.setTicket(++tickets);
         queues.arrived(caller);
         return caller;

@@ -46,11 +46,16 @@ abstract class WorkQueueFixture {
         return new AcquireCommand(id, false, true, permits, false, null, "test", null, null);
     }
 
-    /** The queue knows what a caller asks for by the command only. */
     static Acquire acquire(AcquireCommand command, boolean waits, Deadline deadline, QueueClock clock) {
+        return acquire(command, waits, deadline, Duration.ZERO, clock);
+    }
+
+    /** The queue knows what a caller asks for by the command only. */
+    static Acquire acquire(
+            AcquireCommand command, boolean waits, Deadline deadline, Duration headStart, QueueClock clock) {
         long now = clock.now();
         Duration waitTime = Duration.ofNanos(waits ? Math.max(1, deadline.remainingNanos(now)) : 0);
-        AcquireRequest request = AcquireRequest.of("test").withWaitTime(waitTime);
+        AcquireRequest request = AcquireRequest.of("test").withWaitTime(waitTime).withHeadStart(headStart);
         return new Acquire(new Acquire.Call(request, now, false, null), command, clock);
     }
 

@@ -77,6 +77,33 @@ class FirstInQueueIntegrationTests {
         }
     }
 
+    /** The callers of the process come later than another one, and are ahead of it by their head start. */
+    @Slow
+    @Test
+    void aKilledInstanceWithHeadStartsDelaysTheOthersBriefly() {
+        try (ChildJvm process = startProcess()) {
+            name = SemaphoreRows.name("queue");
+            node.admin().create(name, 1);
+            PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+            Future<PermitGrant> other = waitBehind(1);
+            process.send("head-start 600");
+            process.send("acquire first-of-" + name + " 300 60 " + name);
+            awaitWaiting(2);
+
+            held.release();
+            process.awaitLine("GRANTED first-of-" + name, START);
+            assertThat(other.isDone()).as("overtaken").isFalse();
+            process.send("acquire second-of-" + name + " 300 60 " + name);
+            awaitWaiting(2);
+            process.kill9();
+            node.semaphores().release("first-of-" + name);
+
+            Served served = awaitServed(other);
+
+            served.assertInTime("killed");
+        }
+    }
+
     @Slow
     @Test
     void aFrozenInstanceDelaysTheOthersBrieflyAndKeepsItsPlace() throws Exception {

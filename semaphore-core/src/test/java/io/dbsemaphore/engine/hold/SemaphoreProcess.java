@@ -22,6 +22,7 @@ import java.util.Queue;
  *
  * <ul>
  *   <li>{@code acquire ID TTL_SECONDS WAIT_SECONDS NAME…} says {@code GRANTED ID}, {@code REFUSED ID} or {@code FAILED ID why}
+ *   <li>{@code head-start SECONDS} is that of later acquires
  *   <li>{@code stop-before COMMIT_OR_SQL} stops before the next such statement and says {@code STOPPED}
  *   <li>{@code go-on} ends that
  *   <li>{@code hammer NAME THREADS SECONDS} says {@code HAMMERED grants peak}, see {@link Witness}
@@ -33,6 +34,7 @@ final class SemaphoreProcess {
 
     private final Schema schema;
     private final Node node;
+    private volatile Duration headStart = Duration.ZERO;
 
     private SemaphoreProcess(Schema schema, Node node) {
         this.schema = schema;
@@ -63,6 +65,7 @@ final class SemaphoreProcess {
                         seconds(words.remove()),
                         seconds(words.remove()),
                         words.toArray(String[]::new)));
+            case "head-start" -> headStart = seconds(words.remove());
             case "stop-before" -> stopBefore(String.join(" ", words));
             case "go-on" -> node.gate().open();
             case "hammer" ->
@@ -82,8 +85,11 @@ final class SemaphoreProcess {
     }
 
     private void acquire(String id, Duration ttl, Duration waitTime, String... names) {
-        AcquireRequest request =
-                AcquireRequest.of(names).withExternalId(id).withTtl(ttl).withWaitTime(waitTime);
+        AcquireRequest request = AcquireRequest.of(names)
+                .withExternalId(id)
+                .withTtl(ttl)
+                .withWaitTime(waitTime)
+                .withHeadStart(headStart);
         try {
             say(node.semaphores()
                     .tryAcquire(request)

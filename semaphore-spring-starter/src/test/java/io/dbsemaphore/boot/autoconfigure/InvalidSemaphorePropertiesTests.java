@@ -41,6 +41,8 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 "semaphore.defaults.ttl=10 | semaphore.defaults.ttl must be at least PT1S, but is PT0.01S: a grant would expire",
                 "semaphore.defaults.ttl=31d | semaphore.defaults.ttl must be at most PT720H, but is PT744H: requests without a TTL would be refused",
                 "semaphore.max-ttl=4000d | semaphore.max-ttl must be at most PT87600H, but is PT96000H: for grants that last until released",
+                "semaphore.max-head-start=-1s | semaphore.max-head-start must be at least PT0S, but is PT-1S: to allow no head starts use zero",
+                "semaphore.max-head-start=366d | semaphore.max-head-start must be at most PT8760H, but is PT8784H: callers without a head start",
                 "semaphore.defaults.max-hold=24 | semaphore.defaults.max-hold must be at least PT1S, but is PT0.024S: a grant would end before its work",
                 "semaphore.defaults.wait-time=-1s | semaphore.defaults.wait-time must be at least PT0S, but is PT-1S: to not wait use zero",
                 "semaphore.jdbc.lock-wait-timeout=100ms | semaphore.jdbc.lock-wait-timeout must be at least PT1S, but is PT0.1S: some databases count lock timeouts in whole seconds",

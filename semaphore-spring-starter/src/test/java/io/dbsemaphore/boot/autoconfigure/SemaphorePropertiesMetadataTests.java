@@ -38,7 +38,7 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.maintenance.orphan-release-interval semaphore.maintenance.owner-grace
             semaphore.maintenance.pattern-idle-after semaphore.maintenance.request-cleanup-interval
             semaphore.maintenance.request-retention semaphore.maintenance.stale-after
-            semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl
+            semaphore.max-head-start semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl
             semaphore.metrics.enabled semaphore.metrics.refresh-interval
             semaphore.owner semaphore.patterns semaphore.semaphores semaphore.shutdown-timeout
             semaphore.web.too-many-requests""";
