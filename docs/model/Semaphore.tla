@@ -2,7 +2,7 @@
 (* The protocol of DB Semaphore: acquire, release, expiry, undo of an unknown outcome, fencing tokens, the queue of all    *)
 (* instances, and reuse. One action is one statement, or one commit, where another transaction could come in between.      *)
 (* Each switch stands for a rule of the protocol. Without it TLC finds a violation, see docs/model/README.md.                *)
-EXTENDS Integers, FiniteSets, TLC
+EXTENDS Integers, FiniteSets, Sequences, TLC
 
 CONSTANTS
     Requests,        \* the requests that clients make, each once
@@ -27,9 +27,8 @@ VARIABLES
     checked,  \* whether a business transaction has checked the request's permits, and has not ended
     locked,   \* the request whose transaction has locked the semaphore's row
     fence,    \* the highest token of a semaphore
-    queue,    \* the place of a request in the queue of all instances; 0 if it is not recorded
-    place,    \* when the database first refused a request; 0 if it has not
-    places,   \* the number of places that were given
+    line,     \* the requests with a place, in the order of their places
+    recorded, \* whether a request is recorded in the queue of all instances
     tx,       \* the grant transaction of a request: "none", "locking", "grant", "refuse"
     reclaims, \* the requests that a transaction releases since they have expired
     client,   \* what the caller knows: see Clients
@@ -41,16 +40,20 @@ VARIABLES
     broken,   \* what must never happen and did: a stale write, a caller overtaken, a token used twice
     faults
 
-vars == <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed, late,
+vars == <<row, token, checked, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed, late,
           broken, faults>>
 
 Clients == {"idle", "asking", "waiting", "unknown", "holding", "ended"}
+
+Range(sequence) == {sequence[i] : i \in DOMAIN sequence}
 
 TypeOK ==
     /\ row \in [Requests -> {"none", "held", "released", "undone"}]
     /\ tx \in [Requests -> {"none", "locking", "grant", "refuse"}]
     /\ client \in [Requests -> Clients]
     /\ checked \in [Requests -> BOOLEAN]
+    /\ recorded \in [Requests -> BOOLEAN]
+    /\ \A r \in Requests : recorded[r] => r \in Range(line)
     /\ instance \in [Instances -> {"live", "frozen", "dead"}]
 
 Init ==
@@ -59,9 +62,8 @@ Init ==
     /\ checked = [r \in Requests |-> FALSE]
     /\ locked = [s \in Semaphores |-> Nobody]
     /\ fence = [s \in Semaphores |-> 0]
-    /\ queue = [r \in Requests |-> 0]
-    /\ place = [r \in Requests |-> 0]
-    /\ places = 0
+    /\ line = <<>>
+    /\ recorded = [r \in Requests |-> FALSE]
     /\ tx = [r \in Requests |-> "none"]
     /\ reclaims = [r \in Requests |-> {}]
     /\ client = [r \in Requests |-> "idle"]
@@ -83,7 +85,7 @@ Begin(r) ==
     /\ IsLive(r) /\ client[r] \in {"idle", "waiting"} /\ tx[r] = "none"
     /\ client' = [client EXCEPT ![r] = "asking"]
     /\ tx' = [tx EXCEPT ![r] = "locking"]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, reclaims, used, uses, instance, lapsed, late, broken,
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, reclaims, used, uses, instance, lapsed, late, broken,
                    faults>>
 
 \* In ascending order, so that no two transactions wait for each other.
@@ -92,43 +94,51 @@ Lock(r, s) ==
     /\ s \in Names[r] /\ locked[s] = Nobody
     /\ \A t \in Names[r] : t < s => locked[t] = r
     /\ locked' = [locked EXCEPT ![s] = r]
-    /\ UNCHANGED <<row, token, checked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed, late,
+    /\ UNCHANGED <<row, token, checked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed, late,
                    broken, faults>>
 
 IsReclaimable(q) == row[q] = "held" /\ lapsed[Instance[q]] /\ (SkipsChecked => ~checked[q])
 
 Held(s, but) == Cardinality({q \in Requests \ but : row[q] = "held" /\ s \in Names[q]})
 
-\* What callers of other instances wait for that the database refused earlier, and whose records are valid.
-Withheld(r, s) ==
-    Cardinality({q \in Requests : /\ HonoursQueue /\ queue[q] > 0 /\ s \in Names[q]
+\* The lines in which a request has a place: any, since with head starts those who come later may stand ahead.
+WithPlace(r) ==
+    IF r \in Range(line) THEN {line}
+    ELSE {SubSeq(line, 1, i) \o <<r>> \o SubSeq(line, i + 1, Len(line)) : i \in 0..Len(line)}
+
+Without(r) == SelectSeq(line, LAMBDA q : q # r)
+
+\* A request without a place stands behind all who wait.
+IsAhead(q, r, inLine) ==
+    r \in Range(inLine) => \E i, j \in DOMAIN inLine : i < j /\ inLine[i] = q /\ inLine[j] = r
+
+\* What callers of other instances wait for that are ahead, and whose records are valid.
+Withheld(r, s, inLine) ==
+    Cardinality({q \in Requests : /\ HonoursQueue /\ recorded[q] /\ s \in Names[q]
                                   /\ Instance[q] # Instance[r]
-                                  /\ (place[r] = 0 \/ queue[q] < place[r])
+                                  /\ IsAhead(q, r, inLine)
                                   /\ ~late[q]})
 
-Fits(r, reclaimed) == \A s \in Names[r] : Held(s, reclaimed) + Withheld(r, s) < Capacity[s]
+Fits(r, reclaimed, inLine) == \A s \in Names[r] : Held(s, reclaimed) + Withheld(r, s, inLine) < Capacity[s]
 
-\* Sums what is held, as of this statement, and writes.
+\* Sums what is held, as of this statement, and writes. A caller with a head start has a place at once, others have one once refused.
 Decide(r) ==
     /\ tx[r] = "locking" /\ row[r] = "none"
     /\ LocksRow => \A s \in Names[r] : locked[s] = r
     /\ \E reclaimed \in {{}, {q \in Requests : IsReclaimable(q) /\ Names[q] \cap Names[r] # {}}} :
         /\ reclaims' = [reclaims EXCEPT ![r] = reclaimed]
-        /\ IF Fits(r, reclaimed)
-           THEN /\ tx' = [tx EXCEPT ![r] = "grant"]
-                /\ UNCHANGED <<place, places>>
-           ELSE /\ tx' = [tx EXCEPT ![r] = "refuse"]
-                /\ IF place[r] = 0
-                   THEN place' = [place EXCEPT ![r] = places + 1] /\ places' = places + 1
-                   ELSE UNCHANGED <<place, places>>
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, client, used, uses, instance, lapsed, late, broken, faults>>
+        /\ \E inLine \in {line} \cup WithPlace(r) :
+            IF Fits(r, reclaimed, inLine)
+            THEN tx' = [tx EXCEPT ![r] = "grant"] /\ line' = inLine
+            ELSE tx' = [tx EXCEPT ![r] = "refuse"] /\ line' \in WithPlace(r)
+    /\ UNCHANGED <<row, token, checked, locked, fence, recorded, client, used, uses, instance, lapsed, late, broken, faults>>
 
 Unlocked(r) == [s \in Semaphores |-> IF locked[s] = r THEN Nobody ELSE locked[s]]
 
-\* An older caller of another instance, with a valid record throughout, that asks for what the commit takes.
+\* A caller ahead, of another instance and with a valid record throughout, asks for what the commit takes.
 Overtakes(r) ==
-    \E q \in Requests : /\ queue[q] > 0 /\ ~late[q] /\ Instance[q] # Instance[r]
-                        /\ (place[r] = 0 \/ queue[q] < place[r])
+    \E q \in Requests : /\ recorded[q] /\ ~late[q] /\ Instance[q] # Instance[r]
+                        /\ IsAhead(q, r, line)
                         /\ \E s \in Names[q] \cap Names[r] : Held(s, reclaims[r]) + 1 >= Capacity[s]
 
 Reclaimed(r) == [q \in Requests |-> IF q \in reclaims[r] /\ row[q] = "held" THEN "released" ELSE row[q]]
@@ -141,17 +151,18 @@ Commit(r) ==
             /\ token' = [token EXCEPT ![r] = [s \in Semaphores |-> IF s \in Names[r] THEN fence[s] + 1 ELSE 0]]
             /\ fence' = [s \in Semaphores |->
                             IF RaisesFence /\ s \in Names[r] THEN fence[s] + TokensPerGrant ELSE fence[s]]
-            /\ queue' = [queue EXCEPT ![r] = 0]
+            /\ recorded' = [recorded EXCEPT ![r] = FALSE]
+            /\ line' = Without(r)
             /\ broken' = IF Overtakes(r) THEN broken \cup {"a caller was overtaken"} ELSE broken
        ELSE /\ row' = Reclaimed(r)
-            /\ queue' = [queue EXCEPT ![r] = place[r]]
-            /\ UNCHANGED <<token, fence, broken>>
+            /\ recorded' = [recorded EXCEPT ![r] = TRUE]
+            /\ UNCHANGED <<line, token, fence, broken>>
     /\ client' = [client EXCEPT ![r] =
                     IF client[r] # "asking" THEN client[r] ELSE IF tx[r] = "grant" THEN "holding" ELSE "waiting"]
     /\ tx' = [tx EXCEPT ![r] = "none"]
     /\ reclaims' = [reclaims EXCEPT ![r] = {}]
     /\ locked' = Unlocked(r)
-    /\ UNCHANGED <<checked, place, places, used, uses, instance, lapsed, late, faults>>
+    /\ UNCHANGED <<checked, used, uses, instance, lapsed, late, faults>>
 
 \* The server notices that the connection is gone, or an undo has taken the external id.
 RollBack(r) ==
@@ -161,7 +172,7 @@ RollBack(r) ==
     /\ reclaims' = [reclaims EXCEPT ![r] = {}]
     /\ locked' = Unlocked(r)
     /\ client' = [client EXCEPT ![r] = IF client[r] = "asking" THEN "unknown" ELSE client[r]]
-    /\ UNCHANGED <<row, token, checked, fence, queue, place, places, used, uses, instance, lapsed, late, broken, faults>>
+    /\ UNCHANGED <<row, token, checked, fence, line, recorded, used, uses, instance, lapsed, late, broken, faults>>
 
 --------------------------------------------------------------------------------
 (* What callers and instances do besides. *)
@@ -173,14 +184,14 @@ Use(r) ==
        IN /\ broken' = IF tokens \cap used # {} THEN broken \cup {"a token was used twice"} ELSE broken
           /\ used' = used \cup tokens
     /\ uses' = [uses EXCEPT ![r] = @ + 1]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, client, instance, lapsed, late, faults>>
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, tx, reclaims, client, instance, lapsed, late, faults>>
 
 \* requireHeld in a business transaction, which waits for a reclaim that is about to commit; otherwise it is refused.
 Check(r) ==
     /\ IsLive(r) /\ client[r] = "holding" /\ row[r] = "held" /\ ~checked[r]
     /\ SkipsChecked => \A q \in Requests : r \notin reclaims[q]
     /\ checked' = [checked EXCEPT ![r] = TRUE]
-    /\ UNCHANGED <<row, token, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed, late, broken,
+    /\ UNCHANGED <<row, token, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed, late, broken,
                    faults>>
 
 \* The business transaction commits what it has written.
@@ -188,14 +199,14 @@ EndCheck(r) ==
     /\ checked[r]
     /\ checked' = [checked EXCEPT ![r] = FALSE]
     /\ broken' = IF row[r] # "held" THEN broken \cup {"a stale write"} ELSE broken
-    /\ UNCHANGED <<row, token, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed, late, faults>>
+    /\ UNCHANGED <<row, token, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed, late, faults>>
 
 Release(r) ==
     /\ IsLive(r) /\ client[r] = "holding" /\ ~checked[r]
     /\ \A q \in Requests : r \notin reclaims[q]
     /\ row' = [row EXCEPT ![r] = IF @ = "held" THEN "released" ELSE @]
     /\ client' = [client EXCEPT ![r] = "ended"]
-    /\ UNCHANGED <<token, checked, locked, fence, queue, place, places, tx, reclaims, used, uses, instance, lapsed, late, broken,
+    /\ UNCHANGED <<token, checked, locked, fence, line, recorded, tx, reclaims, used, uses, instance, lapsed, late, broken,
                    faults>>
 
 \* The outcome of an acquire is unknown. The unique key of the external id makes the undo wait for an insert under way.
@@ -204,16 +215,18 @@ Undo(r) ==
     /\ ~(tx[r] = "grant" /\ LeavesTombstone)
     /\ row' = [row EXCEPT ![r] =
                 IF @ = "held" THEN "released" ELSE IF @ = "none" /\ LeavesTombstone THEN "undone" ELSE @]
-    /\ queue' = [queue EXCEPT ![r] = 0]
+    /\ recorded' = [recorded EXCEPT ![r] = FALSE]
+    /\ line' = IF tx[r] = "none" THEN Without(r) ELSE line
     /\ client' = [client EXCEPT ![r] = "ended"]
-    /\ UNCHANGED <<token, checked, locked, fence, place, places, tx, reclaims, used, uses, instance, lapsed, late, broken, faults>>
+    /\ UNCHANGED <<token, checked, locked, fence, tx, reclaims, used, uses, instance, lapsed, late, broken, faults>>
 
 \* The wait time is over, and the poll tells the other instances.
 GiveUp(r) ==
     /\ IsLive(r) /\ client[r] = "waiting" /\ tx[r] = "none"
     /\ client' = [client EXCEPT ![r] = "ended"]
-    /\ queue' = [queue EXCEPT ![r] = 0]
-    /\ UNCHANGED <<row, token, checked, locked, fence, place, places, tx, reclaims, used, uses, instance, lapsed, late, broken, faults>>
+    /\ recorded' = [recorded EXCEPT ![r] = FALSE]
+    /\ line' = Without(r)
+    /\ UNCHANGED <<row, token, checked, locked, fence, tx, reclaims, used, uses, instance, lapsed, late, broken, faults>>
 
 --------------------------------------------------------------------------------
 (* Faults. *)
@@ -223,46 +236,46 @@ Fault == faults < MaxFaults /\ faults' = faults + 1
 Cut(r) ==
     /\ Fault /\ tx[r] # "none" /\ client[r] = "asking"
     /\ client' = [client EXCEPT ![r] = "unknown"]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, used, uses, instance, lapsed, late, broken>>
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, tx, reclaims, used, uses, instance, lapsed, late, broken>>
 
 Stop(i, state) ==
     /\ Fault /\ instance[i] = "live"
     /\ instance' = [instance EXCEPT ![i] = state]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, client, used, uses, lapsed, late, broken>>
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, tx, reclaims, client, used, uses, lapsed, late, broken>>
 
 Resume(i) ==
     /\ instance[i] = "frozen"
     /\ instance' = [instance EXCEPT ![i] = "live"]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, client, used, uses, lapsed, late, broken,
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, tx, reclaims, client, used, uses, lapsed, late, broken,
                    faults>>
 
 \* Without heartbeats for the instance timeout: what it held may be reclaimed. Its records in the queue expire before.
 Lapse(i) ==
     /\ instance[i] # "live" /\ ~lapsed[i]
-    /\ \A r \in Requests : Instance[r] = i /\ queue[r] > 0 => late[r]
+    /\ \A r \in Requests : Instance[r] = i /\ recorded[r] => late[r]
     /\ lapsed' = [lapsed EXCEPT ![i] = TRUE]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, late, broken,
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, late, broken,
                    faults>>
 
 \* Polls confirm the record of a caller that waits. One that was committed after its caller had gone is not confirmed.
 ExpireRecord(r) ==
-    /\ ~(IsLive(r) /\ client[r] \in {"waiting", "asking"}) /\ queue[r] > 0 /\ ~late[r]
+    /\ ~(IsLive(r) /\ client[r] \in {"waiting", "asking"}) /\ recorded[r] /\ ~late[r]
     /\ late' = [late EXCEPT ![r] = TRUE]
-    /\ UNCHANGED <<row, token, checked, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed,
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed,
                    broken, faults>>
 
 \* The server ends the business transaction of an instance that is gone.
 AbortCheck(r) ==
     /\ checked[r] /\ instance[Instance[r]] = "dead"
     /\ checked' = [checked EXCEPT ![r] = FALSE]
-    /\ UNCHANGED <<row, token, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed, late, broken,
+    /\ UNCHANGED <<row, token, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed, late, broken,
                    faults>>
 
 \* The sweep.
 Sweep(r) ==
     /\ IsReclaimable(r) /\ \A q \in Requests : r \notin reclaims[q]
     /\ row' = [row EXCEPT ![r] = "released"]
-    /\ UNCHANGED <<token, checked, locked, fence, queue, place, places, tx, reclaims, client, used, uses, instance, lapsed, late,
+    /\ UNCHANGED <<token, checked, locked, fence, line, recorded, tx, reclaims, client, used, uses, instance, lapsed, late,
                    broken, faults>>
 
 --------------------------------------------------------------------------------
@@ -273,7 +286,7 @@ Step(r) ==
 \* Everything has ended, and no permit is held. Any other state without a next one is a deadlock, which TLC reports.
 Done ==
     /\ \A r \in Requests : row[r] # "held" /\ tx[r] = "none" /\ (client[r] = "ended" \/ lapsed[Instance[r]])
-                           /\ (queue[r] > 0 => late[r])
+                           /\ (recorded[r] => late[r])
     /\ UNCHANGED vars
 
 Next ==

@@ -169,8 +169,7 @@ public class AcquireState {
     }
 
     Waiter toWaiter(String name, Place atPlace) {
-        return new Waiter(
-                atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral(), position.headStart());
+        return new Waiter(atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral(), position.headStart());
     }
 
     /** Describes this acquire as a caller that waits for one of its semaphores. */

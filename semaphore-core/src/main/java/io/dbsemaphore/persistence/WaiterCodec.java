@@ -34,7 +34,8 @@ final class WaiterCodec {
     private static final String HEAD_START = ";h=";
 
     /** Numbers that cannot overflow. */
-    private static final Pattern WAITER = Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(?:;(?:h=([0-9a-z]{1,11})(?:,|$))?[^ ]*)?");
+    private static final Pattern WAITER =
+            Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(?:;(?:h=([0-9a-z]{1,11})(?:,|$))?[^ ]*)?");
 
     private WaiterCodec() {}
 

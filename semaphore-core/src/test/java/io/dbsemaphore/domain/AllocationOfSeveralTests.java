@@ -197,6 +197,7 @@ class AllocationOfSeveralTests {
     private static AcquireState acquire(Map<String, Integer> permits) {
         return new AcquireState(
                 new AcquireCommand("id", false, true, new TreeMap<>(permits), false, null, "test", null, null),
-                Arrival.unknown(0), 0);
+                Arrival.unknown(0),
+                0);
     }
 }

@@ -18,7 +18,8 @@ class PlacesTests {
 
     @Test
     void areNotLaterThanTheRefusalWhereTheClockWasSetBack() {
-        assertThat(places(DATABASE, 100).of(new Arrival(0, DATABASE + 7, true), 0)).isEqualTo(Places.at(DATABASE));
+        assertThat(places(DATABASE, 100).of(new Arrival(0, DATABASE + 7, true), 0))
+                .isEqualTo(Places.at(DATABASE));
     }
 
     @Test

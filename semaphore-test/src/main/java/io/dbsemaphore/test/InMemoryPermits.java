@@ -192,7 +192,9 @@ final class InMemoryPermits implements PermitManager {
     /** Adds a caller behind all others, or if it has a head start, in front of those with a later place. */
     private void add(Caller caller) {
         int at = queue.size();
-        while (!caller.headStart().isZero() && at > 0 && queue.get(at - 1).place().isAfter(caller.place())) {
+        while (!caller.headStart().isZero()
+                && at > 0
+                && queue.get(at - 1).place().isAfter(caller.place())) {
             at--;
         }
         queue.add(at, caller);

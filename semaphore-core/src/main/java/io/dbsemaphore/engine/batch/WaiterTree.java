@@ -34,7 +34,10 @@ final class WaiterTree {
         private Node(Acquire acquire, Ask ask) {
             this.acquire = acquire;
             waiter = new Waiter(
-                    acquire.place(), ask, acquire.isOfSeveral(), acquire.position().headStart());
+                    acquire.place(),
+                    ask,
+                    acquire.isOfSeveral(),
+                    acquire.position().headStart());
             update();
         }
 

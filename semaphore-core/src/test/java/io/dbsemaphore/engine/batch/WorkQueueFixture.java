@@ -55,7 +55,8 @@ abstract class WorkQueueFixture {
             AcquireCommand command, boolean waits, Deadline deadline, Duration headStart, QueueClock clock) {
         long now = clock.now();
         Duration waitTime = Duration.ofNanos(waits ? Math.max(1, deadline.remainingNanos(now)) : 0);
-        AcquireRequest request = AcquireRequest.of("test").withWaitTime(waitTime).withHeadStart(headStart);
+        AcquireRequest request =
+                AcquireRequest.of("test").withWaitTime(waitTime).withHeadStart(headStart);
         return new Acquire(new Acquire.Call(request, now, false, null), command, clock);
     }
 
