@@ -218,6 +218,22 @@ class ReuseIntegrationTests extends ReuseFixture {
         held.release();
     }
 
+    /** Without a transaction, the place decides as it does in the database. */
+    @Test
+    void aReleasedPermitGoesToTheFirstByItsHeadStart() throws Exception {
+        PermitGrant held = acquire(node);
+        Future<PermitGrant> second = waiter(request());
+        Future<PermitGrant> first = waiter(request().withHeadStart(Duration.ofMinutes(1)));
+
+        held.release();
+
+        PermitGrant handedOver = Concurrently.get(first);
+        assertThat(handedOver.isReused()).isTrue();
+        assertThat(second.isDone()).isFalse();
+        handedOver.release();
+        Concurrently.get(second).release();
+    }
+
     @Test
     void anAsynchronousCallerIsServedToo() throws Exception {
         PermitGrant held = acquire(node);
