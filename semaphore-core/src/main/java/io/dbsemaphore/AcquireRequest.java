@@ -165,10 +165,10 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets the head start, a priority that ages by itself: while it waits, the caller stands in the line as if it had come so much earlier.
-     * It overtakes only callers that came at most so much before it, less their own head start. It counts in all queues of the request.
-     * Without effect for a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour), checked by
-     * the acquire.
+     * Sets the head start, a priority: the caller queues as if it had arrived this much earlier. It overtakes an earlier caller only if its
+     * head start is longer than that caller's by at least the time between their arrivals. The head start applies in all queues of the
+     * request. Without effect for a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour),
+     * checked by the acquire.
      *
      * @param headStart the head start, zero or positive; zero means none
      * @return the changed request

@@ -40,8 +40,8 @@ public final class Permits {
      * method whose limit must not be bypassed: a call from within the same object does not pass through the proxy, and
      * so acquires nothing.
      *
-     * <p>A grant of {@link SemaphoreOperations#acquire} is not bound to a thread: run work that asserts it with
-     * {@link #callHolding}.
+     * <p>A grant of {@link SemaphoreOperations#acquire} is not bound to a thread: use {@link #callHolding} to run work
+     * that asserts it.
      *
      * @param name the semaphore
      * @throws IllegalStateException if this thread does not run under a permit of it

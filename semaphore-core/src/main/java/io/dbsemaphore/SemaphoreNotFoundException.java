@@ -13,7 +13,7 @@ public class SemaphoreNotFoundException extends SemaphoreException {
     /** The names that do not exist. */
     private final String[] names;
 
-    /** How many of the names that exist the message lists. */
+    /** The maximum number of existing names in the message. */
     private static final int LISTED = 5;
 
     /**
@@ -26,7 +26,7 @@ public class SemaphoreNotFoundException extends SemaphoreException {
     }
 
     /**
-     * Creates an exception for an acquire that tells which names exist.
+     * Creates an exception for an acquire, with the names that exist.
      *
      * @param names the names that do not exist
      * @param existing the names and patterns that exist

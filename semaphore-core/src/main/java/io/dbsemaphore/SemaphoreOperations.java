@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>After a deadlock, or a conflict of servers that certify writes, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}
  *       (5 seconds); an acquire until {@code semaphore.jdbc.decision-timeout} after its deadline.
- *   <li>After a wait for a lock, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}; an acquire with a wait time for up to
- *       {@code semaphore.jdbc.max-attempts} times as long.
+ *   <li>If a lock wait times out, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}; an acquire with a wait time is repeated for
+ *       up to {@code semaphore.jdbc.max-attempts} times as long.
  *   <li>After a lost connection, it is repeated for 5 seconds; an acquire with a wait time until its deadline.
  * </ul>
  *

@@ -12,8 +12,8 @@ import java.util.Optional;
  * @param heartbeatAt the time of its last heartbeat
  * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim them
  *     from {@code reclaimableAt} on
- * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless there is a heartbeat
- *     before; they may do so up to a third of {@code semaphore.instance-timeout} later. Empty if that is unknown
+ * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless a heartbeat comes first; they
+ *     may do so up to a third of {@code semaphore.instance-timeout} later. Empty if that is unknown
  * @param requests how many requests that hold permits it keeps alive
  */
 public record InstanceStatus(

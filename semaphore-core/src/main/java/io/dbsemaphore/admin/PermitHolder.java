@@ -33,8 +33,8 @@ public record PermitHolder(
      * @param heartbeatAt the time of its last heartbeat, by the database's clock; empty if it has deregistered
      * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim them
      *     from {@code reclaimableAt} on
-     * @param reclaimableAt when other instances may reclaim them, by the database's clock, unless there is a heartbeat before;
-     *     empty if it has deregistered
+     * @param reclaimableAt when other instances may reclaim them, by the database's clock, unless a heartbeat comes first; empty if it has
+     *     deregistered
      */
     public record HolderInstance(
             long id,

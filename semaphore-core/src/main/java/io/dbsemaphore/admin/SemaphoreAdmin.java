@@ -129,8 +129,9 @@ public interface SemaphoreAdmin {
     List<SemaphoreStatus> list(String containing, String afterName, int limit);
 
     /**
-     * Returns since when callers wait for permits, and since when permits are held, of the semaphores that {@link #list(String, String,
-     * int)} returns for the same arguments. Those of which neither is the case, and that are not paused, are left out.
+     * Returns since when callers wait for permits, and since when permits are held. Considers the semaphores that {@link #list(String,
+     * String, int)} returns for the same arguments, and leaves out those that are not paused and have neither waiting callers nor held
+     * permits.
      *
      * @param containing a part of the names, as in {@link #list(String, String, int)}
      * @param afterName the name of the last semaphore of the previous page, as in {@link #list(String, String, int)}
@@ -141,10 +142,10 @@ public interface SemaphoreAdmin {
     List<SemaphoreStatus.Since> since(String containing, String afterName, int limit);
 
     /**
-     * Counts the acquires of all semaphores that were granted within the last time, without those to which a permit was handed over in
-     * memory. Counts the latest {@value #MAX_LIMIT} at most.
+     * Counts the acquires of all semaphores that were granted within the given time, except those that reused a permit. Counts at most the
+     * latest {@value #MAX_LIMIT}.
      *
-     * @param last how long ago the first of them was granted at most; from 0 to a day
+     * @param last the length of the period that ends now; from 0 to a day
      * @return how many, {@value #MAX_LIMIT} if there are more
      * @throws IllegalArgumentException if the time is negative or longer than a day
      */
@@ -203,9 +204,9 @@ public interface SemaphoreAdmin {
     List<WaitingInstance> waiting(String name);
 
     /**
-     * Returns the registered instances of all applications that use this database, the last started first; at most
-     * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops. One that has crashed is
-     * listed for a day after its lease expired, and then until the next clean-up of requests (every 4 hours by default).
+     * Returns the registered instances of all applications that use this database, the last started first; at most {@value #MAX_LIMIT}. An
+     * instance is registered from its first kept-alive grant until it stops. One that has crashed is listed for a day after its lease
+     * expired, and then until the next clean-up of requests (every 4 hours by default).
      *
      * @return the instances
      */

@@ -46,7 +46,8 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      * @param waitingSince when the first of the callers that wait in all instances arrived, or was first refused if its arrival is not
      *     known; empty if nobody waits
      * @param heldSince when the oldest holder acquired its permits; empty if no permit is held
-     * @param pausedCapacity the capacity before the pause; empty if the semaphore is not paused, was created so, or its audit was deleted
+     * @param pausedCapacity the capacity before the pause; empty if the semaphore is not paused, was created paused, or its audit was
+     *     deleted
      */
     public record Since(
             String name,

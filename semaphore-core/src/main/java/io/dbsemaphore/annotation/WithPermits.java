@@ -32,11 +32,11 @@ import org.springframework.core.annotation.AliasFor;
  * method returns. Return types whose work is known to end later (a plain {@code Future}, a {@code Callable}, a
  * {@code Stream}, ...) are rejected at start-up.
  *
- * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. If a method returns
- * a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero, the call returns a future at once, and no
+ * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. If a method returns a
+ * {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero, the call returns a future at once, and no
  * thread waits: once the permits are held, a thread of the library calls the method, without the thread-locals of the caller. All other
- * methods are called on the calling thread, which waits for the permits. With {@code @Async}, a thread of the executor waits and calls
- * the method, also if it returns a future; reactive methods are called as above.
+ * methods are called on the calling thread, which waits for the permits. With {@code @Async}, a thread of the executor waits and calls the
+ * method, even if it returns a future; reactive methods are called as above.
  *
  * <p><b>If the acquire or an expression fails,</b> a method that returns a reactive type fails the subscription. A method that
  * returns a future and has a {@code waitTime} above zero fails the future. All other methods throw.
@@ -109,15 +109,15 @@ public @interface WithPermits {
     /**
      * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: the value configured for
      * the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise {@code semaphore.defaults.wait-time} (zero). A configured
-     * wait time does not change the thread: the calling thread also waits for the permits of a method that returns a future, and calls it.
+     * wait time does not change the thread: the calling thread waits for the permits and calls the method, even if it returns a future.
      *
      * @return the wait time
      */
     String waitTime() default "";
 
     /**
-     * A priority that ages by itself, in the formats of {@link #ttl()}: while it waits, the caller stands in the line as if it had come so
-     * much earlier. Without effect for a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour).
+     * A priority, in the formats of {@link #ttl()}: the caller queues as if it had arrived this much earlier. Without effect for a caller
+     * that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour).
      *
      * @return the head start
      * @see io.dbsemaphore.AcquireRequest#withHeadStart

@@ -38,7 +38,7 @@ import org.springframework.util.ReflectionUtils;
  */
 record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotation) {
 
-    /** The one obstacle that is refused for an annotation on the type, too. Methods with other obstacles are ignored there. */
+    /** The only obstacle that also fails an annotation on the type. Such an annotation ignores methods with other obstacles. */
     private static final String FINAL = "final";
 
     /**

@@ -39,7 +39,7 @@ abstract class MethodGuard {
      */
     abstract @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
 
-    /** The method as work under permits. Aspects of the application also find the invocation if another thread calls the method. */
+    /** The method as work under permits. Aspects of the application find the invocation even if another thread calls the method. */
     @SuppressWarnings("NullAway") // T is @Nullable Object, which only its JSpecify mode understands
     static PermitCallback<@Nullable Object, Throwable> proceeding(MethodInvocation invocation) {
         return grant -> ExposeInvocationInterceptor.INSTANCE.invoke(invocation);

@@ -68,8 +68,8 @@ final class ReactiveGuard extends MethodGuard {
     }
 
     /**
-     * One subscription and its grant. It may be cancelled at any time, also while the acquire is pending: this ends the
-     * acquire, and releases a grant that arrives later, so that each grant is released exactly once.
+     * One subscription and its grant. It may be cancelled at any time, even while the acquire is pending: this ends the acquire, and
+     * releases a grant that arrives later, so that each grant is released exactly once.
      */
     private final class Subscription {
 

@@ -36,7 +36,7 @@ import org.springframework.core.env.Environment;
  *   <li>A MySQL server requires a primary key for each table, which Liquibase's own table lacks.
  * </ul>
  *
- * <p>A {@link io.dbsemaphore.spi.StartFailure}, whose cause such an error may be, takes precedence.
+ * <p>A {@link io.dbsemaphore.spi.StartFailure} that such an error caused takes precedence.
  */
 record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 

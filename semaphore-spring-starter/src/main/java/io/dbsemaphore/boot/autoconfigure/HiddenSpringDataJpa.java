@@ -23,9 +23,9 @@ import org.springframework.util.ClassUtils;
  * Hides the library's Spring Data JPA from the other Spring Data modules of the application.
  *
  * <p>Spring Data counts the modules on the class path by their entries in {@code META-INF/spring.factories}. If there are several, it
- * creates a repository only if the interface or its domain type clearly belongs to one of them. An application with Spring Data
- * JDBC or MongoDB and plain {@code CrudRepository}s would not start, because the library brings a second module. There is no property for
- * this, so that the count has to be changed.
+ * creates a repository only if the interface or its domain type clearly belongs to one of them. An application with Spring Data JDBC or
+ * MongoDB and plain {@code CrudRepository}s would not start, because the library brings a second module. There is no property for this, so
+ * this class changes the count.
  *
  * <p>While bean definitions are registered, which is when Spring Data counts, the class loader of the context leaves out the
  * {@code spring.factories} of Spring Data JPA. It delegates everything else to the original one, and defines no class. The original one is

@@ -95,7 +95,7 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
      * @param username User for 'semaphore.datasource.url'.
      * @param password Password for 'semaphore.datasource.url'.
      * @param driverClassName Class of the JDBC driver. Default is the driver for the URL.
-     * @param hikari Settings of the pool of 'semaphore.datasource.url', as below 'spring.datasource.hikari'. Default for the maximum pool
+     * @param hikari Settings of the pool of 'semaphore.datasource.url', as under 'spring.datasource.hikari'. Default for the maximum pool
      *     size is 'semaphore.jdbc.max-connections' + 2, for the minimum idle 1.
      */
     @ConfigurationProperties("semaphore.datasource")

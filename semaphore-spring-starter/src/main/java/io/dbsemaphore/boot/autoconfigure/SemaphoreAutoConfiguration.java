@@ -62,7 +62,7 @@ import org.springframework.util.StringUtils;
 @Import({AdviceConfiguration.class, RenamedProperties.class})
 public final class SemaphoreAutoConfiguration {
 
-    /** Not lazy: it acts when all beans have been created. Before the engine, which its condition would find. */
+    /** Not lazy: it acts when all beans have been created. Defined before the engine, which would fail its condition. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreEngine.class)
@@ -167,7 +167,7 @@ public final class SemaphoreAutoConfiguration {
         };
     }
 
-    /** Not lazy: unknown names and methods that cannot be guarded must fail the start, also those of beans that are created later. */
+    /** Not lazy: unknown names and methods that cannot be guarded must fail the start, even those of beans that are created later. */
     @Bean
     @Lazy(false)
     SmartInitializingSingleton annotatedNamesCheck(
@@ -193,7 +193,7 @@ public final class SemaphoreAutoConfiguration {
         };
     }
 
-    /** Where the engine is, as the beans below: a context that uses its parent's engine uses these of its parent, too. */
+    /** Only in the context of the engine, like the beans below: a context that uses its parent's engine also uses its parent's beans. */
     @Bean
     @ConditionalOnBean(value = SemaphoreEngine.class, search = SearchStrategy.CURRENT)
     @ConditionalOnMissingBean(value = SemaphoreOperations.class, search = SearchStrategy.CURRENT)
@@ -228,8 +228,8 @@ public final class SemaphoreAutoConfiguration {
     }
 
     /**
-     * Also matches if the configured bean does not exist, which is a failure to explain, and if the annotated one is no candidate for
-     * injection elsewhere.
+     * Also matches if the configured bean does not exist, so that the start fails with an explanation, and if the annotated bean is not a
+     * candidate for injection elsewhere.
      */
     static final class OnDataSource extends AnyNestedCondition {
 

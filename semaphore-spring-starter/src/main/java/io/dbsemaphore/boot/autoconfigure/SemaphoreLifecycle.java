@@ -31,7 +31,7 @@ import org.springframework.util.ClassUtils;
  *
  * <p>When the context is closed, application work continues after all phases: Quartz, and executors that are not {@code Lifecycle} beans,
  * wait for their tasks when they are destroyed. The semaphores then work until the engine is destroyed: after all executors, guarded beans
- * and what these are injected into, and before the pool.
+ * and the beans that depend on them, and before the pool.
  *
  * <p>A context that uses the engine of its parent neither starts nor stops it, and cannot configure it.
  */

@@ -23,11 +23,10 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.jdbc.initialize-schema} allows it.
- * It is not a bean, so that it runs after everything that initializes the application's database, which may create the tables
- * as well.
+ * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.jdbc.initialize-schema} allows it. It is not
+ * a bean, so that it runs after all initializers of the application's database: one of them may create the tables.
  *
- * <p>A look at the tables comes first: the script locks tables that other instances use, even if there is nothing to add.
+ * <p>Looks at the tables first: the script locks tables that other instances use, even if there is nothing to add.
  *
  * <p>A changelog that the application runs in the background, such as JHipster's {@code AsyncSpringLiquibase}, may create the tables
  * after its bean exists. The start then waits for them, and this class creates none.
