@@ -247,8 +247,8 @@ public final class BatchTransaction {
     private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
         Set<String> wanted = outcomes.openNames();
         SortedMap<Long, String> names = tables.semaphores().byId(wanted);
-        if (names.size() < wanted.size()) {
-            Set<String> known = Set.copyOf(names.values());
+        Set<String> known = Set.copyOf(names.values());
+        if (!known.equals(wanted)) {
             outcomes.settleAll(acquire -> unknown(acquire, known));
             names.values().retainAll(outcomes.openNames());
         }
