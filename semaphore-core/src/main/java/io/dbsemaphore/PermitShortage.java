@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import java.time.Instant;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * The state of one semaphore of an acquire at the time it was refused.
@@ -14,9 +15,34 @@ import java.util.Optional;
  *     or kept alive until then; empty if no held permit expires
  * @param withheld how many available permits were withheld for callers that were already waiting, in this or other
  *     instances; some of these may wait for other semaphores, too
+ * @param ahead how many callers waited ahead of this one, or if the {@linkplain #isQueueFull queue was full}, how many waited at all. Of
+ *     another instance only the first 16 are known to be ahead, so that this is a lower bound if more wait there
+ * @param maxWaiting the setting {@code max-waiting} of the semaphore, if because of it the caller could not wait; otherwise empty
  */
 public record PermitShortage(
-        String name, int capacity, long held, int requested, Optional<Instant> earliestExpiry, long withheld) {
+        String name,
+        int capacity,
+        long held,
+        int requested,
+        Optional<Instant> earliestExpiry,
+        long withheld,
+        long ahead,
+        OptionalInt maxWaiting) {
+
+    /**
+     * Creates a shortage for a caller that nobody waited ahead of, as far as is known.
+     *
+     * @param name the semaphore
+     * @param capacity its capacity; 0 if it is paused
+     * @param held how many permits were held
+     * @param requested how many permits were requested
+     * @param earliestExpiry when the first of the held permits expires; empty if none does
+     * @param withheld how many available permits were withheld for callers that were already waiting
+     */
+    public PermitShortage(
+            String name, int capacity, long held, int requested, Optional<Instant> earliestExpiry, long withheld) {
+        this(name, capacity, held, requested, earliestExpiry, withheld, 0, OptionalInt.empty());
+    }
 
     /**
      * Creates a shortage without withheld permits.
@@ -37,5 +63,13 @@ public record PermitShortage(
      */
     public boolean isWithheld() {
         return withheld > 0 && held + requested <= capacity;
+    }
+
+    /**
+     * {@return whether the caller was refused at once, although it has a wait time, since as many callers waited for this semaphore as may
+     * wait}
+     */
+    public boolean isQueueFull() {
+        return maxWaiting.isPresent();
     }
 }

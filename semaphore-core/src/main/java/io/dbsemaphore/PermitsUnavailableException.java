@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when permits did not become available within the wait time. Nothing is held, and a later attempt may succeed.
- * Carries the data that a web layer needs to answer with status 429 and {@code Retry-After}.
+ * Thrown when permits did not become available within the wait time, or at once if {@code max-waiting} callers waited. Nothing is held, and
+ * a later attempt may succeed. Carries the data that a web layer needs to answer with status 429 and {@code Retry-After}.
  */
 public class PermitsUnavailableException extends SemaphoreException {
 
@@ -85,18 +85,22 @@ public class PermitsUnavailableException extends SemaphoreException {
             Function<String, List<String>> firstHolders) {
         StringBuilder message = new StringBuilder();
         boolean blocksItself = false;
+        boolean isQueueFull = false;
         for (PermitShortage shortage : shortages) {
             int held = heldBy(own, shortage.name());
             message.append(message.isEmpty() ? "" : "; ").append(describe(shortage, held, firstHolders));
+            isQueueFull |= shortage.isQueueFull();
             blocksItself |= held > 0 && held + shortage.requested() > shortage.capacity();
         }
         return message.append(". Nothing was acquired")
-                .append(waitTime.isZero() ? "" : " within " + waitTime)
+                .append(waitTime.isZero() || isQueueFull ? "" : " within " + waitTime)
                 .append(
                         blocksItself
                                 ? "; it cannot succeed before the calling thread has released its permits, unless the"
                                         + " capacity is raised"
-                                : "; trying again later may succeed. SemaphoreAdmin.holders lists all holders")
+                                : isQueueFull
+                                        ? "; try again later, or raise max-waiting to let more callers wait"
+                                        : "; trying again later may succeed. SemaphoreAdmin.holders lists all holders")
                 .toString();
     }
 
@@ -113,16 +117,21 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + (own == 0
                         ? shortage.held() == 0 ? "" : holders(firstHolders.apply(shortage.name()))
                         : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
+        if (shortage.isQueueFull()) {
+            return "Semaphore '" + shortage.name() + "' lets no more callers wait: " + shortage.ahead()
+                    + " wait, max-waiting is " + shortage.maxWaiting().orElse(0) + ", " + held;
+        }
+        String ahead = shortage.ahead() == 0 ? "" : ", at least " + shortage.ahead() + " ahead in the queue";
         if (shortage.capacity() == 0) {
-            return "Semaphore '" + shortage.name() + "' is paused: " + held;
+            return "Semaphore '" + shortage.name() + "' is paused: " + held + ahead;
         }
         if (shortage.isWithheld()) {
             return "Semaphore '" + shortage.name() + "' has no permits for this request: " + held + ", "
                     + shortage.requested() + " requested, " + shortage.withheld()
-                    + " withheld for callers that are already waiting";
+                    + " withheld for callers that are already waiting" + ahead;
         }
         return "Semaphore '" + shortage.name() + "' does not have " + shortage.requested() + " permit(s) available: "
-                + held + (own == 0 ? expiry(shortage) : "");
+                + held + ahead + (own == 0 ? expiry(shortage) : "");
     }
 
     /** The holders may have been read a second before the numbers. */

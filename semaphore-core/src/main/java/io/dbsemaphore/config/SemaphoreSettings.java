@@ -200,6 +200,15 @@ public final class SemaphoreSettings {
     public static final Setting<PerSemaphore<Boolean>> FAIR =
             Setting.of(ALL, "semaphore.defaults.fair", PerSemaphore.all(true));
 
+    /**
+     * How many callers may wait for a semaphore, of all instances, for each semaphore or pattern; at least 0, by default
+     * {@link Integer#MAX_VALUE}, that is, any number. A further caller is refused at once, unless it is granted its permits at once. Each
+     * instance counts its own callers exactly, and others as of their last poll or transaction; without {@link #FAIR} only its own.
+     */
+    public static final Setting<PerSemaphore<Integer>> MAX_WAITING = Setting.of(
+                    "semaphore.semaphores.<name>.max-waiting", PerSemaphore.all(Integer.MAX_VALUE))
+            .where(eachOf(atLeast(0, "with 0 no caller waits")));
+
     /** The action for an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             Setting.of(ALL, "semaphore.host-transaction", HostTransaction.WARN);
@@ -272,8 +281,8 @@ public final class SemaphoreSettings {
 
     /**
      * Changes the settings that an application has properties for. For {@link #FAIR}, {@link #MAX_HOLD} and {@link #WAIT_TIME} it changes
-     * the value for all semaphores. {@link #REUSE} and {@link #PATTERNS} are not changed: they have properties of single semaphores and
-     * patterns only.
+     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING} and {@link #PATTERNS} are not changed: they have properties of
+     * single semaphores and patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings

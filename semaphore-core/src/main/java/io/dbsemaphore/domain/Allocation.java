@@ -63,7 +63,7 @@ public record Allocation(
         Places places = new Places(Place.micros(now()), answeredAt);
         Map<String, List<Waiter>> waiters = new HashMap<>();
         refusals.keySet().stream()
-                .filter(AcquireState::isWillingToWait)
+                .filter(this::waits)
                 .forEach(acquire -> acquire.charges()
                         .keySet()
                         .forEach(name -> waiters.computeIfAbsent(name, added -> new ArrayList<>())
@@ -127,7 +127,9 @@ public record Allocation(
                                 shortage.requested(),
                                 Optional.ofNullable(expiries.get(
                                         availability(shortage.name()).semaphoreId())),
-                                shortage.withheld()))
+                                shortage.withheld(),
+                                shortage.ahead(),
+                                shortage.maxWaiting()))
                         .toList())));
         return outcomes;
     }
@@ -137,7 +139,15 @@ public record Allocation(
         return availabilities.values().iterator().next().now();
     }
 
+    /** Whether a refused acquire waits: its caller has time, and the lines of its semaphores have room. */
+    public boolean waits(AcquireState acquire) {
+        return acquire.isWillingToWait()
+                && refusals.getOrDefault(acquire, List.of()).stream().noneMatch(PermitShortage::isQueueFull);
+    }
+
     private void decide(AcquireState acquire) {
+        boolean isNew = acquire.isWillingToWait() && !acquire.hasWaited();
+        boolean isShort = false;
         List<PermitShortage> shortages = new ArrayList<>();
         for (Map.Entry<String, Ask> charge : acquire.charges().entrySet()) {
             SemaphoreAvailability availability = availability(charge.getKey());
@@ -152,15 +162,17 @@ public record Allocation(
                                 new PermitsExceedCapacityException(charge.getKey(), ask.permits(capacity), capacity)));
                 return;
             }
-            if (!admission.isNow()) {
-                shortages.add(availability.shortage(ask, line));
+            isShort |= !admission.isNow();
+            boolean isFull = isNew && availability.isLineFull();
+            if (isFull || !admission.isNow()) {
+                shortages.add(availability.shortage(ask, line, isFull));
             }
         }
-        if (shortages.isEmpty()) {
-            approve(acquire);
-        } else {
+        if (isShort) {
             refusals.put(acquire, shortages);
             reserveFor(acquire);
+        } else {
+            approve(acquire);
         }
     }
 
@@ -169,8 +181,14 @@ public record Allocation(
      * of several semaphores only while the {@linkplain ReservationWindow window} is open.
      */
     private void reserveFor(AcquireState acquire) {
-        if (acquire.isWillingToWait() && (!acquire.isOfSeveral() || ReservationWindow.isOpen(now()))) {
-            acquire.charges().forEach((name, ask) -> availability(name).reserve(ask));
+        if (waits(acquire)) {
+            boolean reserves = !acquire.isOfSeveral() || ReservationWindow.isOpen(now());
+            acquire.charges().forEach((name, ask) -> {
+                availability(name).join();
+                if (reserves) {
+                    availability(name).reserve(ask);
+                }
+            });
         }
     }
 

@@ -22,7 +22,13 @@ public sealed interface GrantOutcome {
     record HandedOver(String externalId) implements GrantOutcome {}
 
     /** Too few permits were available; waiting may help. */
-    record Refused(List<PermitShortage> shortages) implements GrantOutcome {}
+    record Refused(List<PermitShortage> shortages) implements GrantOutcome {
+
+        /** Whether the caller may not wait, since enough others do. */
+        public boolean isByFullLine() {
+            return shortages.stream().anyMatch(PermitShortage::isQueueFull);
+        }
+    }
 
     /**
      * Not decided, since another transaction has locked or deleted a row. A later batch may wait for the row.

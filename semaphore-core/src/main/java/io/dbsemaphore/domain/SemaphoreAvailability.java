@@ -4,10 +4,12 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.line.Admission;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineAhead;
+import io.dbsemaphore.line.LineLimit;
 import io.dbsemaphore.line.ReservationWindow;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** The availability of one locked semaphore while the acquires of a batch are decided one after the other. */
 public final class SemaphoreAvailability {
@@ -15,15 +17,24 @@ public final class SemaphoreAvailability {
     private final LockedSemaphore semaphore;
     private final HeldSum before;
     private final WaitersElsewhere elsewhere;
+    private final LineLimit limit;
     private long held;
     private boolean heldExclusively;
     private long reserved;
     private long tokens;
+    private int joined;
 
+    /** Begins without a limit of the callers that wait. */
     public SemaphoreAvailability(LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere) {
+        this(semaphore, before, elsewhere, LineLimit.NONE);
+    }
+
+    public SemaphoreAvailability(
+            LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere, LineLimit limit) {
         this.semaphore = semaphore;
         this.before = before;
         this.elsewhere = elsewhere;
+        this.limit = limit;
         this.held = before.held();
         this.heldExclusively = before.exclusive();
     }
@@ -74,6 +85,16 @@ public final class SemaphoreAvailability {
         reserved += ask.permits(semaphore.capacity());
     }
 
+    /** Counts a refused acquire of this batch that waits. */
+    void join() {
+        joined++;
+    }
+
+    /** Whether no further caller may wait. */
+    boolean isLineFull() {
+        return limit.isReached(joined, elsewhere);
+    }
+
     /** The lowest token that will be held. */
     long liveFrom() {
         return before.held() > 0 ? before.lowestToken() : semaphore.fence() + 1;
@@ -120,13 +141,16 @@ public final class SemaphoreAvailability {
                 isRegistered);
     }
 
-    PermitShortage shortage(Ask ask, LineAhead line) {
+    /** @param isFull whether the acquire may not wait, since the line is full */
+    PermitShortage shortage(Ask ask, LineAhead line, boolean isFull) {
         return new PermitShortage(
                 semaphore.name(),
                 semaphore.capacity(),
                 held,
                 ask.permits(semaphore.capacity()),
                 Optional.empty(),
-                Math.min(available(), reserved + line.withheld(semaphore.capacity())));
+                Math.min(available(), reserved + line.withheld(semaphore.capacity())),
+                joined + (isFull ? limit.here() + elsewhere.callers() : line.callers()),
+                isFull ? OptionalInt.of(limit.max()) : OptionalInt.empty());
     }
 }

@@ -163,9 +163,10 @@ final class Run {
                         background,
                         new Observer(),
                         new OwnLines(
-                                lease::id,
-                                settings.get(SemaphoreSettings.OWNER),
-                                settings.get(SemaphoreSettings.FAIR)::of),
+                                        lease::id,
+                                        settings.get(SemaphoreSettings.OWNER),
+                                        settings.get(SemaphoreSettings.FAIR)::of)
+                                .withMaxWaiting(settings.get(SemaphoreSettings.MAX_WAITING)::of),
                         threads,
                         scheduler,
                         database.threads(),

@@ -16,6 +16,11 @@ public record LineAhead(Demand here, WaitersElsewhere elsewhere, Place place, bo
                 + (elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(place, capacity, isWindowOpen));
     }
 
+    /** The number of callers that are known to be ahead. */
+    public long callers() {
+        return here.callers() + elsewhere.callersAhead(place);
+    }
+
     /** The number of permits that are withheld from a caller behind one at this place, which asks for these permits and waits. */
     public long withheldBehind(int capacity, Ask ask, boolean ofSeveral) {
         return withheld(capacity) + (isWindowOpen || !ofSeveral ? ask.permits(capacity) : 0);

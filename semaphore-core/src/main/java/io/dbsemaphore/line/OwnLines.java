@@ -3,6 +3,7 @@ package io.dbsemaphore.line;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 
 /**
  * The waiting callers of this instance, and how it takes part in the order of all instances' callers.
@@ -10,21 +11,31 @@ import java.util.function.Predicate;
  * @param id the id of this instance, which changes if the process turns out to be a copy
  * @param owner the name of this instance
  * @param fair whether the permits of a semaphore are granted in that order
+ * @param maxWaiting how many callers may wait for a semaphore; {@link LineLimit#UNLIMITED} if any number
  * @param waiting the waiting callers, by semaphore; semaphores that nobody waits for are missing
  */
-public record OwnLines(LongSupplier id, String owner, Predicate<String> fair, Map<String, LineHead> waiting) {
+public record OwnLines(
+        LongSupplier id,
+        String owner,
+        Predicate<String> fair,
+        ToIntFunction<String> maxWaiting,
+        Map<String, LineHead> waiting) {
 
     public OwnLines {
         waiting = Map.copyOf(waiting);
     }
 
-    /** This instance, while nobody waits. */
+    /** This instance, while nobody waits, and any number of callers may. */
     public OwnLines(LongSupplier id, String owner, Predicate<String> fair) {
-        this(id, owner, fair, Map.of());
+        this(id, owner, fair, name -> LineLimit.UNLIMITED, Map.of());
+    }
+
+    public OwnLines withMaxWaiting(ToIntFunction<String> limits) {
+        return new OwnLines(id, owner, fair, limits, waiting);
     }
 
     public OwnLines with(Map<String, LineHead> callers) {
-        return new OwnLines(id, owner, fair, callers);
+        return new OwnLines(id, owner, fair, maxWaiting, callers);
     }
 
     public long instance() {
@@ -37,5 +48,14 @@ public record OwnLines(LongSupplier id, String owner, Predicate<String> fair, Ma
 
     public LineHead of(String name) {
         return waiting.getOrDefault(name, LineHead.EMPTY);
+    }
+
+    public boolean isLimited(String name) {
+        return maxWaiting.applyAsInt(name) < LineLimit.UNLIMITED;
+    }
+
+    /** How many callers may wait for a semaphore, with those of this instance. */
+    public LineLimit limit(String name) {
+        return isLimited(name) ? new LineLimit(maxWaiting.applyAsInt(name), of(name).size()) : LineLimit.NONE;
     }
 }

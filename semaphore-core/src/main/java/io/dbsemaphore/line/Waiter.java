@@ -23,6 +23,6 @@ public record Waiter(Place place, Ask ask, boolean ofSeveral, long headStart) {
     /** The number of permits that it waits for; 0 if they exceed the capacity. */
     Demand demand(int capacity) {
         int count = ask.permits(capacity);
-        return count > capacity ? Demand.NONE : new Demand(count, ofSeveral ? count : 0);
+        return count > capacity ? Demand.NONE : new Demand(count, ofSeveral ? count : 0, 1);
     }
 }

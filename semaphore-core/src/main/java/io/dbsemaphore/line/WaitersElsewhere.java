@@ -54,6 +54,26 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
         return withheld;
     }
 
+    /** The number of all these callers, also of those whose places are not known. */
+    public long callers() {
+        long callers = 0;
+        for (RecordedHead queue : queues) {
+            callers += queue.size();
+        }
+        return callers;
+    }
+
+    /** The number of callers that are known to be ahead of this place. */
+    public long callersAhead(Place place) {
+        long ahead = 0;
+        for (RecordedHead queue : queues) {
+            for (Waiter waiter : queue.first()) {
+                ahead += isAhead(waiter, queue.instance(), place) ? 1 : 0;
+            }
+        }
+        return ahead;
+    }
+
     /** The number of other instances that have a caller ahead of this place, and permits withheld for it. */
     public int instancesAhead(Place place, boolean isWindowOpen) {
         return (int) queues.stream()

@@ -300,7 +300,11 @@ public final class BatchTransaction {
             }
             availabilities.put(
                     semaphore.name(),
-                    new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now())));
+                    new SemaphoreAvailability(
+                            semaphore,
+                            sum,
+                            queues.elsewhere(semaphore.id(), sum.now()),
+                            queues.limit(semaphore.name())));
         }
         return availabilities;
     }
@@ -358,7 +362,7 @@ public final class BatchTransaction {
         if (!decision.hasRefusals()) {
             return Map.of();
         }
-        boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
+        boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !decision.waits(acquire));
         return decision.refused(reportsExpiry ? earliestExpiries(decision.shortfalls()) : Map.of());
     }
 

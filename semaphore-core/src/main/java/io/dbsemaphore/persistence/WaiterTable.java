@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.LineLimit;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.RecordedHead;
@@ -195,6 +196,11 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             return WaitersElsewhere.of(queues.getOrDefault(semaphoreId, List.of()), local.instance(), now);
         }
 
+        /** How many callers may wait for a semaphore. */
+        LineLimit limit(String name) {
+            return local.limit(name);
+        }
+
         private Optional<RecordedHead> own(long semaphoreId) {
             return queues.getOrDefault(semaphoreId, List.of()).stream()
                     .filter(queue -> queue.instance() == local.instance())
@@ -298,7 +304,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                     }
                 } else if (queue.isEmpty()) {
                     delete(local.instance(), List.of(id));
-                } else if (due || !row.first().equals(queue.first())) {
+                } else if (due || local.isLimited(name) || !row.first().equals(queue.first())) {
                     update(id, queue, now);
                 }
             }));

@@ -18,6 +18,7 @@ import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class SemaphoreAvailabilityTests {
@@ -103,7 +104,7 @@ class SemaphoreAvailabilityTests {
     void withholdsForCallersAhead() {
         AcquireState acquire = new AcquireState(
                 new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null, null));
-        acquire.setDemandAhead(Map.of("backup", new Demand(4, 3)));
+        acquire.setDemandAhead(Map.of("backup", new Demand(4, 3, 2)));
         RecordedHead others =
                 new RecordedHead(7, 2, List.of(new Waiter(Places.at(0), Ask.of(2), false)), 1, OPEN.plusSeconds(2));
         assertThat(availability(OPEN, WaitersElsewhere.NONE).line(acquire).withheld(5))
@@ -118,11 +119,11 @@ class SemaphoreAvailabilityTests {
     void describesAShortage() {
         SemaphoreAvailability five = availability(5, 2);
         five.reserve(Ask.of(1));
-        assertThat(five.shortage(Ask.of(3), withheld(1)))
-                .isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2));
-        assertThat(five.shortage(Ask.ALL, withheld(7)))
+        assertThat(five.shortage(Ask.of(3), withheld(1), false))
+                .isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2, 1, OptionalInt.empty()));
+        assertThat(five.shortage(Ask.ALL, withheld(7), false))
                 .as("all of it; no more is withheld than is available")
-                .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3));
+                .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3, 1, OptionalInt.empty()));
     }
 
     private static boolean fits(SemaphoreAvailability availability, Ask ask, long withheld) {
@@ -134,7 +135,7 @@ class SemaphoreAvailabilityTests {
     }
 
     private static LineAhead withheld(long permits) {
-        return new LineAhead(new Demand(permits, 0), WaitersElsewhere.NONE, Place.LAST, true);
+        return new LineAhead(new Demand(permits, 0, 1), WaitersElsewhere.NONE, Place.LAST, true);
     }
 
     private static SemaphoreAvailability availability(int capacity, long held) {

@@ -9,15 +9,15 @@ class WaiterTests {
 
     @Test
     void asksForItsPermits() {
-        assertThat(new Waiter(Places.at(1), Ask.of(3), false).demand(3)).isEqualTo(new Demand(3, 0));
-        assertThat(new Waiter(Places.at(1), Ask.of(3), true).demand(5)).isEqualTo(new Demand(3, 3));
+        assertThat(new Waiter(Places.at(1), Ask.of(3), false).demand(3)).isEqualTo(new Demand(3, 0, 1));
+        assertThat(new Waiter(Places.at(1), Ask.of(3), true).demand(5)).isEqualTo(new Demand(3, 3, 1));
         assertThat(new Waiter(Places.at(1), Ask.of(4), false).demand(3)).isEqualTo(Demand.NONE);
     }
 
     @Test
     void asksForTheWholeCapacityIfExclusive() {
         assertThat(new Ask(3, true)).isEqualTo(new Ask(7, true));
-        assertThat(new Waiter(Places.at(1), Ask.ALL, false).demand(9)).isEqualTo(new Demand(9, 0));
+        assertThat(new Waiter(Places.at(1), Ask.ALL, false).demand(9)).isEqualTo(new Demand(9, 0, 1));
     }
 
     @Test

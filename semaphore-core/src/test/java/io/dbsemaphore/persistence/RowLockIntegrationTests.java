@@ -240,7 +240,7 @@ class RowLockIntegrationTests {
                     new LineHead(List.of(new Waiter(Places.at(TimeUnit.DAYS.toMicros(20_000)), Ask.of(1), false)), 1);
             long instance = System.nanoTime();
             StoredGrant unused =
-                    acquire(true, new OwnLines(() -> instance, "owner", "first"::equals, Map.of("first", queue)));
+                    acquire(true, new OwnLines(() -> instance, "owner", "first"::equals).with(Map.of("first", queue)));
         }
 
         List<Sent> locks() {

@@ -26,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +69,9 @@ final class InMemoryPermits implements PermitManager {
     /** Callers that lose their grant before they get it. */
     private final Set<Caller> losers = new HashSet<>();
 
+    /** The caller that has just come; all others in the queue wait. */
+    private @Nullable Caller newcomer;
+
     private boolean isWatchingTheTime;
 
     InMemoryPermits(Ledger ledger, MovableClock clock) {
@@ -100,10 +104,11 @@ final class InMemoryPermits implements PermitManager {
                         .forEach(name -> ahead.merge(name, (long) ledger.countOf(name, caller.request()), Long::sum));
             }
         }
+        newcomer = null;
         watchTheTime();
     }
 
-    /** Answers a caller if its permits are available, its wait is over, or its request can never be granted. */
+    /** Answers a caller if its permits are available, its wait is over, it may not wait, or its request can never be granted. */
     private boolean decide(Caller caller, Map<String, Long> ahead, Instant now) {
         try {
             Ledger.Granted granted = ledger.grant(caller, ahead, now);
@@ -112,15 +117,35 @@ final class InMemoryPermits implements PermitManager {
                     ledger.end(granted.request());
                 }
                 answer(caller, new AcquireResult.Granted(new Grant(this, granted.request(), granted.replayed())));
-            } else if (now.isBefore(caller.deadline())) {
-                return false;
-            } else {
-                answer(caller, refusal(caller, ledger.shortages(caller.request(), ahead, now)));
+                return true;
             }
+            boolean waits = now.isBefore(caller.deadline());
+            Set<String> full = waits && caller == newcomer ? fullQueues(caller) : Set.of();
+            if (waits && full.isEmpty()) {
+                return false;
+            }
+            List<PermitShortage> shortages = ledger.shortages(
+                    caller.request(), ahead, name -> ahead(caller, name, full.contains(name)), full, now);
+            answer(caller, refusal(caller, shortages));
         } catch (RuntimeException rejection) {
             fail(caller, rejection);
         }
         return true;
+    }
+
+    /** The semaphores that as many others wait for as may wait. */
+    private Set<String> fullQueues(Caller caller) {
+        return caller.request().permits().keySet().stream()
+                .filter(name -> ahead(caller, name, true) >= ledger.maxWaiting(name))
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** The number of callers ahead of this one; of a full queue all others. */
+    private long ahead(Caller caller, String name, boolean isFull) {
+        return queue.stream()
+                .takeWhile(other -> isFull || other != caller)
+                .filter(other -> other != caller && other.request().permits().containsKey(name))
+                .count();
     }
 
     private static AcquireResult refusal(Caller caller, List<PermitShortage> shortages) {
@@ -198,6 +223,7 @@ final class InMemoryPermits implements PermitManager {
             at--;
         }
         queue.add(at, caller);
+        newcomer = caller;
     }
 
     private AcquireResult await(AcquireRequest request, boolean forWork) {

@@ -21,10 +21,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -180,9 +182,21 @@ final class Ledger {
         return names;
     }
 
-    /** The shortages of a refused caller. */
-    List<PermitShortage> shortages(AcquireRequest request, Map<String, Long> ahead, Instant now) {
-        return shortOf(request, ahead).stream()
+    /**
+     * The shortages of a refused caller.
+     *
+     * @param callers how many callers are ahead of it
+     * @param full the semaphores that no more callers may wait for
+     */
+    List<PermitShortage> shortages(
+            AcquireRequest request,
+            Map<String, Long> ahead,
+            ToLongFunction<String> callers,
+            Set<String> full,
+            Instant now) {
+        Set<String> names = shortOf(request, ahead);
+        names.addAll(full);
+        return names.stream()
                 .map(name -> new PermitShortage(
                         name,
                         capacity(name),
@@ -191,7 +205,9 @@ final class Ledger {
                         holders(name)
                                 .flatMap(holder -> holder.expiresAt(now).stream())
                                 .min(Comparator.naturalOrder()),
-                        Math.min(available(name), ahead.getOrDefault(name, 0L))))
+                        Math.min(available(name), ahead.getOrDefault(name, 0L)),
+                        callers.applyAsLong(name),
+                        full.contains(name) ? OptionalInt.of(maxWaiting(name)) : OptionalInt.empty()))
                 .toList();
     }
 
@@ -275,6 +291,10 @@ final class Ledger {
                     .formatted(maxHeadStart, request.headStart()));
         }
         request.ttl().ifPresent(this::checkTtl);
+    }
+
+    int maxWaiting(String name) {
+        return settings.get(SemaphoreSettings.MAX_WAITING).of(name);
     }
 
     Duration waitTime(AcquireRequest request) {

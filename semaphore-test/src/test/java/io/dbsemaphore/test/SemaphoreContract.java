@@ -23,6 +23,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
@@ -64,7 +65,13 @@ abstract class SemaphoreContract {
 
     /** The settings of the semaphores. */
     static SemaphoreSettings settings(SemaphoreSettings defaults) {
-        return defaults.withPattern(PATTERN, 2).with(SemaphoreSettings.OWNER, "contract");
+        return defaults.withPattern(PATTERN, 2)
+                .with(SemaphoreSettings.OWNER, "contract")
+                .with(
+                        SemaphoreSettings.MAX_WAITING,
+                        PerSemaphore.all(Integer.MAX_VALUE)
+                                .with("two-wait-*", 2)
+                                .with("none-waits-*", 0));
     }
 
     abstract SemaphoreTemplate semaphores();
@@ -382,6 +389,51 @@ abstract class SemaphoreContract {
         assertThat(both.isDone()).isEqualTo(false);
         holder.release();
         Concurrently.get(both).release();
+    }
+
+    @Test
+    void refusesACallerForWhomTooManyWait() throws Exception {
+        String bounded = "two-wait-" + UUID.randomUUID();
+        create(bounded, 2);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(bounded));
+        AcquireRequest both = AcquireRequest.of(bounded, 2).withWaitTime(MINUTE);
+        List<Future<PermitGrant>> waiting = new ArrayList<>();
+        for (int i = 1; i <= 2; i++) {
+            waiting.add(Concurrently.async(() -> semaphores().acquire(both)));
+            awaitWaiting(bounded, i);
+        }
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores().acquire(both.withHeadStart(Duration.ofMinutes(1))))
+                .withMessageStartingWith(
+                        "Semaphore '" + bounded + "' lets no more callers wait: 2 wait, max-waiting is 2, 1 of 2 held")
+                .withMessageEndingWith(
+                        "Nothing was acquired; try again later, or raise max-waiting to let more callers wait")
+                .satisfies(refused -> assertThat(refused.shortages())
+                        .singleElement()
+                        .satisfies(shortage -> {
+                            assertThat(shortage.isQueueFull()).isEqualTo(true);
+                            assertThat(shortage.ahead()).isEqualTo(2);
+                        }));
+        assertThat(waiting).noneMatch(Future::isDone);
+
+        waiting.get(0).cancel(true);
+        awaitWaiting(bounded, 1);
+        holder.release();
+        Concurrently.get(waiting.get(1)).release();
+    }
+
+    @Test
+    void grantsWhatIsAvailableWhereNobodyMayWait() {
+        String bounded = "none-waits-" + UUID.randomUUID();
+        create(bounded, 1);
+        AcquireRequest request = AcquireRequest.of(bounded).withWaitTime(MINUTE);
+
+        PermitGrant holder = semaphores().acquire(request);
+        assertThat(semaphores().tryAcquire(request)).isEmpty();
+        holder.release();
+
+        semaphores().acquire(request).release();
     }
 
     @Test
@@ -733,8 +785,12 @@ abstract class SemaphoreContract {
     }
 
     private void awaitWaiting(int callers) {
+        awaitWaiting(name, callers);
+    }
+
+    private void awaitWaiting(String semaphore, int callers) {
         Awaitility.await()
                 .pollInterval(10, TimeUnit.MILLISECONDS)
-                .untilAsserted(() -> assertThat(admin()).semaphore(name).hasWaiting(callers));
+                .untilAsserted(() -> assertThat(admin()).semaphore(semaphore).hasWaiting(callers));
     }
 }

@@ -276,6 +276,12 @@ final class ReadyQueue {
         return new HashSet<>(woken.keySet());
     }
 
+    /** The number of acquires that have waited for a semaphore. */
+    int woken(String name) {
+        TreeSet<Acquire> callers = woken.get(name);
+        return callers == null ? 0 : callers.size();
+    }
+
     /**
      * Adds to a semaphore's waiting callers those acquires of this queue that have waited for it. Other instances must know of them until
      * they are decided.

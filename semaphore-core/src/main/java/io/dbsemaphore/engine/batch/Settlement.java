@@ -54,6 +54,7 @@ final class Settlement {
 
     private final ReadyQueue ready;
     private final WaitingLines lines;
+    private final LineRoom room;
     private final ConflictBackOff backOff;
     private final BatchLimits limits;
     private final boolean closed;
@@ -84,12 +85,14 @@ final class Settlement {
     Settlement(
             ReadyQueue ready,
             WaitingLines lines,
+            LineRoom room,
             ConflictBackOff backOff,
             BatchLimits limits,
             boolean closed,
             QueueClock clock) {
         this.ready = ready;
         this.lines = lines;
+        this.room = room;
         this.backOff = backOff;
         this.limits = limits;
         this.closed = closed;
@@ -144,14 +147,27 @@ final class Settlement {
             acquire.found(acquire.attempt().refused(refused.shortages()));
             lines.recordRefusal(refused.shortages());
             acquire.setPostponedUntil(null);
+            if (refused.isByFullLine()) { // no instance was told of it
+                answer(acquire, answer);
+                return;
+            }
             if (acquire.isWillingToWait()) {
-                lines.park(acquire, result.availability(), result.answeredAt());
-                acquire.moveTo(Acquire.Stage.LINE); // last: if parking fails, the acquire is answered with the batch
+                waitOrTryAgain(acquire, result);
                 return;
             }
         }
         departed(acquire);
         answer(acquire, answer);
+    }
+
+    /** Adds a refused acquire to the lines. If others have taken the room since the transaction began, the next one decides again. */
+    private void waitOrTryAgain(Acquire acquire, BatchResult result) {
+        if (room.isLeftFor(acquire)) {
+            lines.park(acquire, result.availability(), result.answeredAt());
+            acquire.moveTo(Acquire.Stage.LINE); // last: if parking fails, the acquire is answered with the batch
+        } else {
+            tryAgain(acquire, Duration.ZERO, null);
+        }
     }
 
     private void answer(Acquire acquire, Acquire.Answer answer) {

@@ -136,24 +136,30 @@ final class WaiterTree {
         return new LineHead(first, sizeOf(root), sinceOf(root));
     }
 
+    int size() {
+        return sizeOf(root);
+    }
+
     /** The number of permits that the acquires before this one request: all of them, unless it stands in the line. */
     Demand demandAhead(Acquire acquire) {
         if (!acquire.position().isInLine()) {
-            return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral);
+            return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral, root.size);
         }
         long permits = 0;
         long ofSeveral = 0;
+        int callers = 0;
         Node node = root;
         while (node != null) {
             if (node.compareTo(acquire) < 0) {
                 permits += node.sum - (node.right == null ? 0 : node.right.sum);
                 ofSeveral += node.sumOfSeveral - (node.right == null ? 0 : node.right.sumOfSeveral);
+                callers += node.size - sizeOf(node.right);
                 node = node.right;
             } else {
                 node = node.left;
             }
         }
-        return new Demand(permits, ofSeveral);
+        return new Demand(permits, ofSeveral, callers);
     }
 
     /** Splits a tree at an acquire, which goes to the first part if {@code below}, otherwise to the second. */

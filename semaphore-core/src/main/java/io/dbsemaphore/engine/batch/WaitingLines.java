@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -276,7 +277,9 @@ final class WaitingLines {
                     latest.held(),
                     askOf(acquire).needs(latest.capacity()),
                     latest.earliestExpiry(),
-                    Math.min(spare, withheldAhead(acquire)));
+                    Math.min(spare, withheldAhead(acquire)),
+                    line(acquire).callers(),
+                    OptionalInt.empty());
         }
     }
 
@@ -337,6 +340,18 @@ final class WaitingLines {
         return queue == null ? null : queue.firstWithClaim();
     }
 
+    /** The number of callers that wait for a semaphore. */
+    int size(String name) {
+        Line queue = byName.get(name);
+        return queue == null ? 0 : queue.callers.size();
+    }
+
+    /** The callers of other instances that wait for a semaphore; none if no caller of this one does. */
+    WaitersElsewhere elsewhere(String name) {
+        Line queue = byName.get(name);
+        return queue == null ? WaitersElsewhere.NONE : queue.elsewhere;
+    }
+
     /** The callers that wait for a semaphore, as recorded for other instances. */
     LineHead local(String name) {
         return find(name).map(queue -> queue.callers.toLocal()).orElse(LineHead.EMPTY);
@@ -370,9 +385,10 @@ final class WaitingLines {
     /**
      * Adds a new acquire to the lines of its semaphores without asking the database, if recent answers imply that it would be refused.
      *
+     * @param hasRoom whether an acquire may wait
      * @return whether it was added
      */
-    boolean join(Acquire acquire) {
+    boolean join(Acquire acquire, Predicate<Acquire> hasRoom) {
         List<Line> all = new ArrayList<>();
         boolean isShort = false;
         for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
@@ -383,11 +399,12 @@ final class WaitingLines {
             isShort |= !queue.admission(acquire).isNow();
             all.add(queue);
         }
-        if (isShort) {
-            acquire.moveTo(acquire.position().joined());
-            all.forEach(queue -> queue.add(acquire));
+        if (!isShort || !hasRoom.test(acquire)) {
+            return false;
         }
-        return isShort;
+        acquire.moveTo(acquire.position().joined());
+        all.forEach(queue -> queue.add(acquire));
+        return true;
     }
 
     /** Removes an acquire from all lines. Returns whether it was in them. */

@@ -72,6 +72,8 @@ final class WorkQueue {
 
     @GuardedBy("this") private final List<Batch> inFlight = new ArrayList<>();
 
+    @GuardedBy("this") private final LineRoom room;
+
     @GuardedBy("this") private final Map<String, Batch> inFlightByName = new HashMap<>();
 
     @GuardedBy("this") private final Set<Release> releases = new LinkedHashSet<>();
@@ -102,6 +104,7 @@ final class WorkQueue {
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
         lines = new WaitingLines(clock);
+        room = new LineRoom(nobody, lines, ready, inFlight);
         locksUntil = clock.in(Duration.ZERO);
         busyUntil = clock.in(Duration.ZERO);
     }
@@ -118,7 +121,7 @@ final class WorkQueue {
         }
         acquire.setTicket(++tickets);
         lines.arrived(acquire);
-        if (lines.join(acquire)) {
+        if (lines.join(acquire, room)) {
             acquire.moveTo(Stage.LINE);
             return false;
         }
@@ -285,7 +288,7 @@ final class WorkQueue {
 
     /** Settles a batch. After an unexpected error all its callers are answered, so that none waits indefinitely. */
     @GuardedBy("this") private Settlement settle(Batch batch, Consumer<Settlement> work) {
-        Settlement settlement = new Settlement(ready, lines, backOff, limits, closed, clock);
+        Settlement settlement = new Settlement(ready, lines, room, backOff, limits, closed, clock);
         try {
             work.accept(settlement);
         } catch (RuntimeException | Error unexpected) {

@@ -104,7 +104,7 @@ class WaiterTreeTests {
                 .filter(each -> each.getValue().isOfSeveral())
                 .mapToLong(Map.Entry::getKey)
                 .sum();
-        return new Demand(all, ofSeveral);
+        return new Demand(all, ofSeveral, acquires.size());
     }
 
     /** The first ones came last. */

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -55,12 +56,12 @@ class WaitingLinesTests {
         Acquire unused = refused(ONE, OPEN);
         now += Duration.ofMillis(100).toNanos() - 1;
         Acquire joining = caller(ONE);
-        assertThat(queues.join(joining)).as("a moment before").isEqualTo(true);
+        assertThat(join(joining)).as("a moment before").isEqualTo(true);
         assertThat(joining.place()).isEqualTo(Places.at(Place.micros(OPEN) + 100_000));
-        assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0)));
+        assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0, 1)));
 
         now++;
-        assertThat(queues.join(caller(ONE))).as("then").isEqualTo(false);
+        assertThat(join(caller(ONE))).as("then").isEqualTo(false);
     }
 
     /** Otherwise other instances would not learn at once that it stands ahead of callers which they know. */
@@ -69,18 +70,18 @@ class WaitingLinesTests {
         Acquire unused = refused(ONE, OPEN);
         now += Duration.ofMillis(10).toNanos();
 
-        assertThat(queues.join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(9))))
+        assertThat(join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(9))))
                 .as("behind the other")
                 .isEqualTo(true);
-        assertThat(queues.join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(11))))
+        assertThat(join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(11))))
                 .as("ahead of it")
                 .isEqualTo(false);
 
         batch("backup", Values.left(0, OPEN.plus(Duration.ofMillis(10)), 1));
-        assertThat(queues.join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(5))))
+        assertThat(join(caller(WorkQueueFixture.command(ONE), Duration.ofMillis(5))))
                 .as("ahead of one in another instance")
                 .isEqualTo(false);
-        assertThat(queues.join(caller(ONE))).as("without a head start").isEqualTo(true);
+        assertThat(join(caller(ONE))).as("without a head start").isEqualTo(true);
     }
 
     /** It is decided at its place: only what callers ahead of it wait for is withheld from it. */
@@ -89,7 +90,7 @@ class WaitingLinesTests {
         Acquire unused = refuse(caller(Map.of("backup", 3)), OPEN, 2, "backup");
         now += Duration.ofMillis(10).toNanos();
 
-        assertThat(queues.demandAhead(caller(ONE))).isEqualTo(Map.of("backup", new Demand(3, 0)));
+        assertThat(queues.demandAhead(caller(ONE))).isEqualTo(Map.of("backup", new Demand(3, 0, 1)));
         assertThat(queues.demandAhead(caller(WorkQueueFixture.command(ONE), Duration.ofSeconds(1))))
                 .isEqualTo(Map.of("backup", Demand.NONE));
     }
@@ -97,9 +98,9 @@ class WaitingLinesTests {
     @Test
     void letsACallerJoinForWhomCallersOfAnotherInstanceLeaveNothing() {
         Acquire unused = refuse(caller(BOTH), CLOSED, 1, "copy");
-        assertThat(queues.join(caller(ONE))).as("the permit is free").isEqualTo(false);
+        assertThat(join(caller(ONE))).as("the permit is free").isEqualTo(false);
         batch("backup", Values.left(1, CLOSED, 1));
-        assertThat(queues.join(caller(ONE))).as("another waits for it").isEqualTo(true);
+        assertThat(join(caller(ONE))).as("another waits for it").isEqualTo(true);
     }
 
     @Test
@@ -174,28 +175,28 @@ class WaitingLinesTests {
     @Test
     void tellsAGivenUpCallerOfEachSemaphoreThatIsShort() {
         Acquire both = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
-        assertThat(queues.shortages(both)).containsExactly(shortage("copy", 4, 1, 0));
+        assertThat(queues.shortages(both)).containsExactly(shortage("copy", 4, 1, 0, 0));
         Acquire behind = refused(ONE, OPEN);
         batch("backup", Values.left(1, OPEN, 0));
         assertThat(queues.shortages(behind))
                 .as("one of two withheld is free")
-                .containsExactly(shortage("backup", 3, 1, 1));
+                .containsExactly(shortage("backup", 3, 1, 1, 1));
         batch("backup", Values.left(2, OPEN, 0));
-        assertThat(queues.shortages(behind)).as("both are withheld").containsExactly(shortage("backup", 2, 1, 2));
+        assertThat(queues.shortages(behind)).as("both are withheld").containsExactly(shortage("backup", 2, 1, 2, 1));
 
-        queues.recordRefusal(List.of(shortage("backup", 9, 3, 0)));
-        assertThat(queues.shortages(behind)).as("known since").containsExactly(shortage("backup", 9, 1, 0));
+        queues.recordRefusal(List.of(shortage("backup", 9, 3, 0, 0)));
+        assertThat(queues.shortages(behind)).as("known since").containsExactly(shortage("backup", 9, 1, 0, 1));
     }
 
     @Test
     void refusesNobodyWithNumbersThatWereNotReadAfterItsSubmission() {
         Acquire unused = refused(ONE, OPEN);
         Acquire joining = caller(ONE);
-        assertThat(queues.join(joining)).as("joins").isEqualTo(true);
+        assertThat(join(joining)).as("joins").isEqualTo(true);
         queues.recordBatch("backup", Values.left(0, OPEN, 0), 0, joining.queuedAt());
         assertThat(queues.shortages(joining)).as("read at the same time").isEmpty();
         batch("backup", Values.left(0, OPEN, 0));
-        assertThat(queues.shortages(joining)).as("read afterwards").containsExactly(shortage("backup", 4, 1, 0));
+        assertThat(queues.shortages(joining)).as("read afterwards").containsExactly(shortage("backup", 4, 1, 0, 1));
     }
 
     @Test
@@ -233,7 +234,7 @@ class WaitingLinesTests {
     @Test
     void wakesACallerForWhatWasLeftToOthersBeforeIt() {
         Acquire caller = caller(ONE);
-        caller.setDemandAhead(Map.of("backup", new Demand(1, 0)));
+        caller.setDemandAhead(Map.of("backup", new Demand(1, 0, 1)));
         park(caller, Map.of("backup", Values.left(1, OPEN, 0)), "backup");
         assertThat(wake("backup")).as("others of this instance").containsExactly(caller);
 
@@ -253,7 +254,7 @@ class WaitingLinesTests {
         Acquire caller = refused(ONE, OPEN);
         queues.recordPoll("backup", Values.polled(4, 3, 1, 7), now);
         assertThat(wake("backup")).isEmpty();
-        assertThat(queues.shortages(caller)).containsExactly(shortage("backup", 4, 1, 0));
+        assertThat(queues.shortages(caller)).containsExactly(shortage("backup", 4, 1, 0, 0));
         queues.recordPoll("backup", Values.polled(4, 3, 1, 7), ++now);
         assertThat(wake("backup")).containsExactly(caller);
     }
@@ -327,7 +328,11 @@ class WaitingLinesTests {
         return queues.wake(List.of(name), taken);
     }
 
-    private static PermitShortage shortage(String name, int held, int requested, int withheld) {
-        return new PermitShortage(name, 4, held, requested, Optional.empty(), withheld);
+    private static PermitShortage shortage(String name, int held, int requested, int withheld, int ahead) {
+        return new PermitShortage(name, 4, held, requested, Optional.empty(), withheld, ahead, OptionalInt.empty());
+    }
+
+    private boolean join(Acquire caller) {
+        return queues.join(caller, any -> true);
     }
 }

@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
@@ -124,7 +125,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
         assertThat(unasked.get(0).attempt().shortages()).isEmpty();
         assertThat(unasked.get(1).attempt().shortages())
-                .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty()));
+                .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty(), 0, 1, OptionalInt.empty()));
     }
 
     @Test

@@ -90,6 +90,7 @@ record SemaphoreProperties(
         settings = withEach(settings, SemaphoreSettings.FAIR, Declared::fair);
         settings = withEach(settings, SemaphoreSettings.MAX_HOLD, Declared::maxHold);
         settings = withEach(settings, SemaphoreSettings.WAIT_TIME, Declared::waitTime);
+        settings = withEach(settings, SemaphoreSettings.MAX_WAITING, Declared::maxWaiting);
         return withEach(settings, SemaphoreSettings.REUSE, Declared::reuse).requireConsistent();
     }
 
@@ -139,6 +140,8 @@ record SemaphoreProperties(
      *     counts. Default is semaphore.defaults.wait-time.
      * @param maxHold Longest time that a grant is kept alive unless its request says otherwise, at least 1s. Of several semaphores, the
      *     shortest time counts. Default is semaphore.defaults.max-hold.
+     * @param maxWaiting How many callers may wait, of all instances, at least 0. A further one is refused at once, unless permits are
+     *     available. If absent, any number.
      * @param reuse How long an instance keeps released permits for its next callers, which take them without a transaction. Between 10ms
      *     and 10s. If absent or zero, each release is written to the database.
      */
@@ -147,6 +150,7 @@ record SemaphoreProperties(
             @Nullable Boolean fair,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
+            @Nullable Integer maxWaiting,
             @Nullable Duration reuse) {
 
         /** The capacity of an entry that has other settings only. */

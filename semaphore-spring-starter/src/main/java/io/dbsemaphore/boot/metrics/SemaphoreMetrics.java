@@ -27,6 +27,9 @@ final class SemaphoreMetrics implements SemaphoreListener {
     static final String REUSED = "reused";
     static final String REFUSED = "refused";
     static final String FAILED = "failed";
+    static final String REASON = "reason";
+    static final String NO_PERMITS = "permits";
+    static final String FULL_QUEUE = "queue";
 
     private static final String EXCEPTION = "exception";
 
@@ -62,7 +65,8 @@ final class SemaphoreMetrics implements SemaphoreListener {
                 .description("Time from the acquire to the release, if this instance did both")
                 .withRegistry(registry);
         refused = Counter.builder("semaphore.refused")
-                .description("Acquires that were refused because this semaphore had too few permits")
+                .description(
+                        "Acquires that were refused because this semaphore had too few permits, or too many callers waited for it")
                 .withRegistry(registry);
         expired = Counter.builder("semaphore.expired")
                 .description("Requests that this instance reclaimed because their holder was gone")
@@ -92,7 +96,8 @@ final class SemaphoreMetrics implements SemaphoreListener {
         wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED);
         wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED);
         hold.withTags(SEMAPHORE, name);
-        refused.withTags(SEMAPHORE, name);
+        refused.withTags(SEMAPHORE, name, REASON, NO_PERMITS);
+        refused.withTags(SEMAPHORE, name, REASON, FULL_QUEUE);
         expired.withTags(SEMAPHORE, name);
         lost.withTags(SEMAPHORE, name);
     }
@@ -118,10 +123,12 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     @Override
     public void refused(Refused event) {
-        if (!event.request().waitTime().orElse(Duration.ZERO).isZero()) {
+        boolean isQueueFull = event.shortages().stream().anyMatch(PermitShortage::isQueueFull);
+        if (!isQueueFull && !event.request().waitTime().orElse(Duration.ZERO).isZero()) {
             recordWait(event.request().permits().keySet(), REFUSED, event.duration());
         }
-        count(refused, event.shortages().stream().map(PermitShortage::name).toList());
+        countRefused(event.shortages(), false);
+        countRefused(event.shortages(), true);
     }
 
     @Override
@@ -155,6 +162,15 @@ final class SemaphoreMetrics implements SemaphoreListener {
         names.of(semaphores)
                 .forEach(
                         name -> wait.withTags(SEMAPHORE, name, OUTCOME, outcome).record(waited));
+    }
+
+    private void countRefused(List<PermitShortage> shortages, boolean isQueueFull) {
+        names.of(shortages.stream()
+                        .filter(shortage -> shortage.isQueueFull() == isQueueFull)
+                        .map(PermitShortage::name)
+                        .toList())
+                .forEach(name -> refused.withTags(SEMAPHORE, name, REASON, isQueueFull ? FULL_QUEUE : NO_PERMITS)
+                        .increment());
     }
 
     private void count(MeterProvider<Counter> counters, Collection<String> semaphores) {

@@ -15,6 +15,7 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
             delimiter = '|',
             value = {
                 "reuse=1m | semaphore.semaphores.partner.reuse must be between 10ms and 10s, or zero, but is PT1M: permits would",
+                "max-waiting=-1 | semaphore.semaphores.partner.max-waiting must be at least 0, but is -1: with 0 no caller waits",
                 "wait-time=-1s | semaphore.semaphores.partner.wait-time must be at least PT0S, but is PT-1S: to not wait use zero",
                 "max-hold=30 | semaphore.semaphores.partner.max-hold must be at least PT1S, but is PT0.03S: a grant would end before its work"
             })

@@ -33,7 +33,8 @@ abstract class SemaphorePropertiesFixture {
                 .flatMap(holder -> Stream.of(holder.getFields()))
                 .filter(field -> field.getType() == Setting.class)
                 .<Setting<?>>map(field -> (Setting<?>) ReflectionUtils.getField(field, null))
-                .filter(setting -> !Set.of(SemaphoreSettings.REUSE, SemaphoreSettings.PATTERNS)
+                .filter(setting -> !Set.of(
+                                SemaphoreSettings.REUSE, SemaphoreSettings.MAX_WAITING, SemaphoreSettings.PATTERNS)
                         .contains(setting));
     }
 

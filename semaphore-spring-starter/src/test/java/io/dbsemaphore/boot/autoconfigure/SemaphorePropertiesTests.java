@@ -27,7 +27,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
         with(Map.of()).run(context -> {
             SemaphoreProperties properties = context.getBean(SemaphoreProperties.class);
 
-            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE)))
+            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE, SemaphoreSettings.MAX_WAITING)))
                     .allSatisfy(setting -> assertThat(
                                     context.getBean(SemaphoreSettings.class).get(setting))
                             .as(setting.property())
@@ -109,6 +109,23 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     }
 
     @Test
+    void collectHowManyMayWait() {
+        with(Map.of(
+                        "semaphore.semaphores.partner.capacity", "3",
+                        "semaphore.semaphores.partner.max-waiting", "0",
+                        "semaphore.semaphores.backup.capacity", "3",
+                        "semaphore.patterns.[tenant:*].capacity", "3",
+                        "semaphore.patterns.[tenant:*].max-waiting", "20"))
+                .run(context -> {
+                    PerSemaphore<Integer> maxWaiting =
+                            context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.MAX_WAITING);
+                    assertThat(List.of("partner", "tenant:a", "backup"))
+                            .extracting(maxWaiting::of)
+                            .containsExactly(0, 20, Integer.MAX_VALUE);
+                });
+    }
+
+    @Test
     void collectTheWaitTimesAndMaximumHoldsOfNamesAndPatterns() {
         with(Map.of(
                         "semaphore.defaults.max-hold", "2h",
@@ -141,9 +158,9 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3, null, null, null, null)),
-                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null, null, null)),
-                                Map.entry("Backup", new Declared(1, null, null, null, null))));
+                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null)),
+                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null, null, null, null)),
+                                Map.entry("Backup", new Declared(1, null, null, null, null, null))));
     }
 
     @Test

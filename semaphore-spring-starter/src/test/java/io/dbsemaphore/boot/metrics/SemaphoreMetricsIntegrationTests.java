@@ -53,6 +53,7 @@ class SemaphoreMetricsIntegrationTests {
                 database,
                 "semaphore.metrics.refresh-interval=1s",
                 "semaphore.jdbc.lock-wait-timeout=1s",
+                "semaphore.patterns.[tenant:*].max-waiting=0",
                 "semaphore.maintenance.enabled=false");
         registry = host.bean(MeterRegistry.class);
         database.jdbc().update("update permit set state = 'RELEASED'");
@@ -72,7 +73,8 @@ class SemaphoreMetricsIntegrationTests {
     @Test
     void startAtZeroForEachNameThatIsConfigured() {
         for (String name : List.of("orders", "tenant:*", "other")) {
-            assertThat(counter("semaphore.refused", name).count()).isZero();
+            assertThat(refused(name, "permits")).isZero();
+            assertThat(refused(name, "queue")).isZero();
             assertThat(counter("semaphore.expired", name).count()).isZero();
             assertThat(counter("semaphore.lost", name).count()).isZero();
             assertThat(gauge("semaphore.waiting", name)).isZero();
@@ -191,8 +193,23 @@ class SemaphoreMetricsIntegrationTests {
 
         host.semaphores().tryAcquire(AcquireRequest.of("orders", "tenant:short"));
 
-        assertThat(counter("semaphore.refused", "tenant:*").count()).isEqualTo(1);
-        assertThat(counter("semaphore.refused", "orders").count()).isZero();
+        assertThat(refused("tenant:*", "permits")).isEqualTo(1);
+        assertThat(refused("orders", "permits")).isZero();
+    }
+
+    @Test
+    void countsARefusalForTheSemaphoreWhoseQueueWasFull() {
+        PermitGrant held = host.semaphores().acquire(AcquireRequest.of("tenant:a", 2));
+
+        assertThat(host.semaphores()
+                        .tryAcquire(AcquireRequest.of("orders", "tenant:a").withWaitTime(SOON)))
+                .isEmpty();
+
+        assertThat(refused("tenant:*", "queue")).isEqualTo(1);
+        assertThat(refused("tenant:*", "permits")).isZero();
+        assertThat(refused("orders", "queue")).isZero();
+        assertThat(timer("semaphore.wait", "tenant:*", "refused").count()).isZero();
+        held.release();
     }
 
     @Test
@@ -297,6 +314,13 @@ class SemaphoreMetricsIntegrationTests {
 
     private Counter counter(String name, String semaphore) {
         return registry.get(name).tag("semaphore", semaphore).counter();
+    }
+
+    private double refused(String semaphore, String reason) {
+        return registry.get("semaphore.refused")
+                .tags("semaphore", semaphore, "reason", reason)
+                .counter()
+                .count();
     }
 
     private double gauge(String name, String semaphore) {

@@ -90,15 +90,17 @@ public final class SemaphoreTestAutoConfiguration {
                     SemaphoreSettings.MAX_HOLD,
                     each.getKey(),
                     each.getValue().maxHold());
+            settings = with(
+                    settings,
+                    SemaphoreSettings.MAX_WAITING,
+                    each.getKey(),
+                    each.getValue().maxWaiting());
         }
         return settings;
     }
 
-    private static SemaphoreSettings with(
-            SemaphoreSettings settings,
-            Setting<PerSemaphore<Duration>> setting,
-            String name,
-            @Nullable Duration value) {
+    private static <T> SemaphoreSettings with(
+            SemaphoreSettings settings, Setting<PerSemaphore<T>> setting, String name, @Nullable T value) {
         return value == null
                 ? settings
                 : settings.with(setting, settings.get(setting).with(name, value));
@@ -108,5 +110,6 @@ public final class SemaphoreTestAutoConfiguration {
     record Declared(
             @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Duration waitTime,
-            @Nullable Duration maxHold) {}
+            @Nullable Duration maxHold,
+            @Nullable Integer maxWaiting) {}
 }

@@ -1,0 +1,55 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.line.OwnLines;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * The room in the lines of this JVM: whether a caller may begin to wait, with the callers of other instances that are known. A caller that
+ * has waited keeps its room while it is tried again.
+ *
+ * <p>{@code LineRoomTests} tests it.
+ *
+ * @param limits says how many callers may wait
+ */
+record LineRoom(OwnLines limits, WaitingLines lines, ReadyQueue ready, List<Batch> inFlight)
+        implements Predicate<Acquire> {
+
+    /** Whether a caller may join the lines without being tried: there is room even if all callers that are being decided wait. */
+    @Override
+    public boolean test(Acquire acquire) {
+        return isLeftFor(acquire, true);
+    }
+
+    /** Whether a caller that was refused may wait. */
+    boolean isLeftFor(Acquire acquire) {
+        return acquire.hasWaited() || isLeftFor(acquire, false);
+    }
+
+    private boolean isLeftFor(Acquire acquire, boolean behindAll) {
+        for (String name : acquire.names()) {
+            if (limits.isLimited(name)
+                    && limits.limit(name).isReached(callers(name, behindAll), lines.elsewhere(name))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * The number of callers that wait for a semaphore, or are tried again after they have waited.
+     *
+     * @param withNew whether new callers that are being decided count, too, also those of other semaphores
+     */
+    private int callers(String name, boolean withNew) {
+        int callers = lines.size(name) + (withNew ? ready.size() : ready.woken(name));
+        for (Batch batch : inFlight) {
+            for (Acquire member : batch.members()) {
+                boolean counts =
+                        withNew || (member.hasWaited() && member.names().contains(name));
+                callers += counts && member.isInBatch() ? 1 : 0;
+            }
+        }
+        return callers;
+    }
+}
