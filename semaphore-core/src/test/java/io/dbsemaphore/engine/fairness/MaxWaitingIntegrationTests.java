@@ -102,7 +102,7 @@ class MaxWaitingIntegrationTests {
         });
 
         assertThat(refused).hasPositiveValue();
-        assertThat(most).hasValueBetween(5, 20);
+        assertThat(most).hasValueBetween(1, 20);
     }
 
     @Test
