@@ -86,6 +86,40 @@ class WaiterRecordsIntegrationTests {
         assertThat(line.of("backup").first().get(0).place().at()).isEqualTo(Place.micros(since) - HEAD_START);
     }
 
+    /** Others need the number also where it is more than those whose places they know. */
+    @Test
+    void isToldByAPollHowManyWaitWhereTheirNumberIsLimited() {
+        LineHead line = refused(0, NOBODY).of("backup");
+        OwnLines local =
+                NOBODY.withMaxWaiting(name -> 9).with(Map.of("backup", new LineHead(line.first(), line.size() + 1)));
+
+        persistence.transactions().availabilityTransactions().poll(Set.of("backup"), Set.of(), local);
+
+        assertThat(schema.jdbc().queryForObject("select waiting from semaphore_waiter", Integer.class))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void isNotToldOfACallerThatMayNotWait() {
+        OwnLines full = NOBODY.withMaxWaiting(name -> 0);
+        AcquireState caller = new AcquireState(command());
+        caller.setWillingToWait(true);
+
+        GrantOutcome outcome = persistence
+                .transactions()
+                .batches()
+                .grant(() -> new GrantBatch(List.of(caller), Set.of(), new TreeMap<>(), full))
+                .outcomes()
+                .get(0);
+
+        assertThat(outcome)
+                .isInstanceOfSatisfying(
+                        GrantOutcome.Refused.class,
+                        refused -> assertThat(refused.isByFullLine()).isEqualTo(true));
+        assertThat(schema.jdbc().queryForObject("select count(*) from semaphore_waiter", Integer.class))
+                .isZero();
+    }
+
     /** Those of this instance who wait, as the database has recorded them if one is refused. */
     private OwnLines refused(long headStart, OwnLines before) {
         AcquireState caller = new AcquireState(command(), Arrival.unknown(System.nanoTime()), headStart);

@@ -83,6 +83,19 @@ class LineRoomTests extends WorkQueueFixture {
     }
 
     @Test
+    void aCallerThatIsAboutToBeTriedAgainKeepsItsRoom() {
+        List<Acquire> unused = waiting(2);
+        List<Acquire> newcomers = List.of(withExternalId(), withExternalId());
+        newcomers.forEach(bounded::add);
+        Batch decided = take(2);
+        assertThat(bounded.tryFirst(List.of("backup"))).as("woken").isEqualTo(true);
+
+        end(bounded, decided, available(0, 7), REFUSED);
+
+        assertThat(newcomers).extracting(Acquire::stage).containsExactly(Stage.LINE, Stage.READY);
+    }
+
+    @Test
     void aCallerThatIsInABatchAgainKeepsItsRoom() {
         List<Acquire> waiters = waiting(3);
         assertThat(bounded.tryFirst(List.of("backup"))).as("woken").isEqualTo(true);
