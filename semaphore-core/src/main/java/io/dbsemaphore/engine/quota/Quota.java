@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
  *
  * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held, by its acquire or by a
- * {@linkplain Chunk#confirm confirmation}. A chunk is returned to the database after 8 R without use, and at once if others want it. A
- * thread looks first for the idle chunk that it left itself, so that rarely used chunks go back.
+ * {@linkplain Chunk#confirm confirmation}. A chunk is returned to the database after 8 R without use, {@linkplain #keepLonger one of them}
+ * later, and all at once if others want them. A thread looks first for the idle chunk that it left itself, so that rarely used chunks go
+ * back.
  */
 public final class Quota {
 
@@ -47,6 +48,11 @@ public final class Quota {
      * most rarely at first, when every use needs a transaction: see decision 0061.
      */
     private static final int UNUSED = 8;
+
+    /** The same for the chunk that stays longer, which goes back after at most {@link #MAX_LONG_UNUSED}. */
+    private static final int LONG_UNUSED = 100;
+
+    private static final Duration MAX_LONG_UNUSED = Duration.ofSeconds(30);
 
     /** After how many R a use is no longer confirmed: its chunk goes back when it ends. */
     private static final int LONG_USE = 10;
@@ -159,6 +165,7 @@ public final class Quota {
 
     private final Duration reuse;
     private final long reuseNanos;
+    private final long longUnusedNanos;
     private final boolean fair;
     private final Slots<Chunk> idle = new Slots<>();
     private final Set<Chunk> chunks = ConcurrentHashMap.newKeySet();
@@ -172,6 +179,10 @@ public final class Quota {
     private volatile long wantedUntil;
     private volatile boolean refusedHere;
     private volatile long markedUntil = changedAt;
+    private volatile @Nullable Chunk lasting;
+    private volatile boolean keepsLonger;
+    private volatile boolean hadChunks;
+    private volatile long wantedAt;
 
     /**
      * Creates a quota without chunks.
@@ -181,8 +192,11 @@ public final class Quota {
     public Quota(Duration reuse, boolean fair) {
         this.reuse = reuse;
         this.reuseNanos = reuse.toNanos();
+        this.longUnusedNanos =
+                Math.max(UNUSED * reuseNanos, Math.min(LONG_UNUSED * reuseNanos, MAX_LONG_UNUSED.toNanos()));
         this.fair = fair;
         this.wantedUntil = changedAt - reuseNanos;
+        this.wantedAt = changedAt - longUnusedNanos;
     }
 
     /**
@@ -202,6 +216,9 @@ public final class Quota {
     public boolean offer(Chunk chunk, long nowNanos) {
         if (isWantedElsewhere(nowNanos)) {
             return false;
+        }
+        if (lasting == null) {
+            lasting = chunk; // before another thread can take it
         }
         idle.add(chunk);
         return true;
@@ -257,6 +274,10 @@ public final class Quota {
             tokens = Math.max(MIN_TOKENS, tokens / 2);
         }
         chunks.remove(chunk);
+        if (lasting == chunk) {
+            lasting = null;
+        }
+        hadChunks = true;
         changedAt = System.nanoTime();
     }
 
@@ -268,7 +289,7 @@ public final class Quota {
     /** Whether an idle chunk has to go back now. */
     public boolean isDue(Chunk chunk, long nowNanos) {
         return isWantedElsewhere(nowNanos)
-                || chunk.unusedFor(nowNanos) >= UNUSED * reuseNanos
+                || chunk.unusedFor(nowNanos) >= keptUnused(chunk)
                 || chunk.unconfirmedFor(nowNanos) >= reuseNanos
                 || !chunk.isConfirmable(nowNanos);
     }
@@ -277,7 +298,11 @@ public final class Quota {
     public boolean isConfirmable(Chunk chunk, long nowNanos) {
         return fair
                 && chunk.isConfirmable(nowNanos)
-                && chunk.unusedFor(nowNanos) < (chunk.user() == null ? UNUSED : LONG_USE) * reuseNanos;
+                && chunk.unusedFor(nowNanos) < (chunk.user() == null ? keptUnused(chunk) : LONG_USE * reuseNanos);
+    }
+
+    private long keptUnused(Chunk chunk) {
+        return keepsLonger && lasting == chunk ? longUnusedNanos : UNUSED * reuseNanos;
     }
 
     /** Whether the database has to be asked about the chunk now. */
@@ -294,6 +319,9 @@ public final class Quota {
     public void observe(boolean awaited, boolean over) {
         awaitedElsewhere = awaited;
         exceeded = over;
+        if (awaited || over) {
+            wanted(System.nanoTime());
+        }
     }
 
     /**
@@ -301,8 +329,26 @@ public final class Quota {
      * callers are refused: instances that together want more than the capacity must not end each other's reuse.
      */
     public void refusedElsewhere(long nowNanos) {
+        wanted(nowNanos);
         if (nowNanos - wantedUntil >= reuseNanos) {
             wantedUntil = nowNanos + reuseNanos;
+        }
+    }
+
+    private void wanted(long nowNanos) {
+        keepsLonger = false;
+        wantedAt = nowNanos;
+    }
+
+    /** Whether all chunks had gone back when this JVM wanted one again, soon enough that this quota was not forgotten. */
+    public boolean isWantedAgain() {
+        return hadChunks && chunks.isEmpty();
+    }
+
+    /** From now on one chunk stays longer without use, unless others wanted permits lately. */
+    public void keepLonger(long nowNanos) {
+        if (nowNanos - wantedAt >= longUnusedNanos) {
+            keepsLonger = true;
         }
     }
 

@@ -74,6 +74,9 @@ public final class Quotas {
 
     private static final int CHECKS_IN_REUSE_TIME = 4;
 
+    /** For how many semaphores a chunk may stay longer without use: the database is asked about each one, about twice in R. */
+    private static final int MOST_KEPT_LONGER = 2_000;
+
     private final Collaborators with;
     private final long checkNanos;
     private final boolean disabled;
@@ -237,6 +240,9 @@ public final class Quotas {
         quotas.compute(
                 terms.name(), (name, known) -> { // atomic: the quota must not be forgotten before it has the chunk
                     Quota quota = known == null ? newQuota(name) : known;
+                    if (quota.isWantedAgain()) {
+                        keepLonger(quota);
+                    }
                     added[0] = new Chunk(quota, state, terms, acquire.tokens(), asOf);
                     return quota;
                 });
@@ -370,8 +376,17 @@ public final class Quotas {
             Quota quota = quotas.get(name);
             if (quota != null) {
                 quota.observe(remaining.isAwaitedElsewhere(), remaining.held() > remaining.capacity());
+                if (remaining.available() > 0) { // so an idle chunk is in nobody's way
+                    keepLonger(quota);
+                }
             }
         });
+    }
+
+    private void keepLonger(Quota quota) {
+        if (quotas.size() <= MOST_KEPT_LONGER) {
+            quota.keepLonger(System.nanoTime());
+        }
     }
 
     private void beginChecks() {

@@ -18,6 +18,7 @@ import io.dbsemaphore.testing.rerun.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Permits that are confirmed again and again while they are used, and that move to the instance that needs them. */
@@ -158,6 +160,70 @@ class QuotaIntegrationTests extends ReuseFixture {
 
     private static boolean isOfPermits(String statement) {
         return statement.contains("permit");
+    }
+
+    /**
+     * A job goes through all semaphores in 12 R. One permit of each stays for the second time if another is available, else for the
+     * third.
+     */
+    @Measured
+    @ParameterizedTest
+    @CsvSource({"2, 1", "1, 2"})
+    void permitsStayForAJobThatGoesThroughManySemaphores(int capacity, int times) {
+        Node one = node(R);
+        List<String> names = cluster.semaphores(20, capacity);
+        List<Long> grants = new ArrayList<>();
+
+        for (int time = 0; time <= times; time++) {
+            long before = requests();
+            for (String each : names) {
+                one.semaphores().acquire(request(each)).release();
+                LockSupport.parkNanos(R.multipliedBy(12).dividedBy(names.size()).toNanos());
+            }
+            grants.add(requests() - before);
+        }
+
+        assertThat(grants).as("grants each time").startsWith(20L);
+        Measurement.check(() -> assertThat(grants.get(times))
+                .as("the last of %s grants each time", grants)
+                .isLessThan(10));
+    }
+
+    /** It stays longer than 8 R, but not when others want it, nor soon afterwards. */
+    @Measured
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anotherInstanceGetsThePermitThatStaysLonger(boolean waits) {
+        String wide = cluster.semaphore(2);
+        Node keeps = node(R);
+        Node needs = waits ? other : node(R);
+        keeps.semaphores().acquire(request(wide)).release();
+        LockSupport.parkNanos(R.multipliedBy(10).toNanos());
+        long kept = cluster.held(wide);
+
+        long begun = System.nanoTime();
+        AcquireRequest both = AcquireRequest.of(wide, 2).withWaitTime(waits ? SOON : Duration.ZERO);
+        await().atMost(SOON)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> needs.semaphores().tryAcquire(both), Optional::isPresent)
+                .ifPresent(PermitGrant::release);
+        Duration took = Duration.ofNanos(System.nanoTime() - begun);
+        useAll(keeps, List.of(wide));
+        long used = cluster.held(wide);
+        LockSupport.parkNanos(R.multipliedBy(10).toNanos());
+        long afterwards = cluster.held(wide);
+
+        Measurement.check(() -> {
+            assertThat(kept).as("kept for ten times the reuse time").isEqualTo(1);
+            assertThat(took).isLessThan(R.multipliedBy(3));
+            assertThat(used).as("kept after its use").isEqualTo(1);
+            assertThat(afterwards).as("kept again, soon after others wanted it").isZero();
+        });
+    }
+
+    private static long requests() {
+        return Objects.requireNonNull(
+                cluster.schema().jdbc().queryForObject("select count(*) from permit_request", Long.class));
     }
 
     /** The callers never ask for more than the capacity. Permits that are kept for one count do not serve another. */

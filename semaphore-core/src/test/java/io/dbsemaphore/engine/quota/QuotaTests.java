@@ -43,8 +43,15 @@ class QuotaTests {
         }
     };
 
+    /** Of a quota one of whose chunks may stay longer: for a hundred times this. */
+    private static final Duration BRIEF = Duration.ofMillis(250);
+
+    private static final long SHORT = 8 * BRIEF.toNanos();
+    private static final long LONG = 100 * BRIEF.toNanos();
+
     private final GrantRegistry held = new GrantRegistry();
     private final Quota quota = new Quota(R, true);
+    private final Quota brief = new Quota(BRIEF, true);
     private final long now = System.nanoTime();
     private long requests;
 
@@ -103,6 +110,121 @@ class QuotaTests {
         assertThat(quota.isConfirmable(chunk, now + 8 * NANOS - 1)).isTrue();
         assertThat(quota.isDue(chunk, now + 8 * NANOS)).isTrue();
         assertThat(quota.isConfirmable(chunk, now + 8 * NANOS)).isFalse();
+    }
+
+    @Test
+    void oneChunkOfASemaphoreMayStayLonger() {
+        Chunk first = idle();
+        Chunk second = idle();
+        assertStays(first, SHORT);
+
+        brief.keepLonger(now);
+
+        assertStays(first, LONG);
+        assertStays(second, SHORT);
+    }
+
+    @Test
+    void whenItHasGoneBackAnotherMayStayLonger() {
+        Chunk first = idle();
+        Chunk second = idle();
+        brief.keepLonger(now);
+        brief.gone(first);
+
+        brief.pollAll(second::equals);
+        brief.offer(second, now);
+
+        assertStays(second, LONG);
+    }
+
+    @Test
+    void staysForAHundredTimesTheReuseTimeAtMostForThirtySecondsOrEightTimesTheReuseTime() {
+        assertThat(List.of(10, 250, 2_000, 3_750, 5_000))
+                .extracting(this::keptLonger)
+                .containsExactly(1L, 25L, 30L, 30L, 40L);
+    }
+
+    /** For how many seconds a chunk stays if it may stay longer. */
+    private long keptLonger(int reuseMillis) {
+        Quota any = new Quota(Duration.ofMillis(reuseMillis), true);
+        Chunk chunk = new Chunk(any, state(), TERMS, 10, now);
+        any.offer(chunk, now);
+        any.keepLonger(System.nanoTime());
+        return LongStream.range(0, 1_000)
+                .filter(second -> !any.isConfirmable(
+                        chunk, now + Duration.ofSeconds(second).toNanos()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void afterARefusalElsewhereNoChunkStaysLongerForThatTime() {
+        Chunk chunk = idle();
+        brief.keepLonger(now);
+
+        brief.refusedElsewhere(now);
+
+        assertStaysAgainAfterThatTime(chunk, now);
+    }
+
+    /** The refusal makes no permit go back that was used just now. */
+    @Test
+    void afterARefusalElsewhereThatIsIgnoredNoChunkStaysLongerForThatTime() {
+        Chunk chunk = idle();
+        brief.refusedElsewhere(now - BRIEF.toNanos());
+        brief.keepLonger(now + LONG);
+
+        brief.refusedElsewhere(now + 1);
+
+        assertStaysAgainAfterThatTime(chunk, now + 1);
+    }
+
+    @Test
+    void afterCallersHaveWaitedElsewhereOrTheCapacityWasExceededNoChunkStaysLonger() {
+        Chunk chunk = idle();
+        brief.keepLonger(now);
+        brief.observe(true, false);
+        brief.observe(false, false);
+        assertStays(chunk, SHORT);
+
+        brief.keepLonger(now + 2 * LONG);
+        assertStays(chunk, LONG);
+        brief.observe(false, true);
+        brief.observe(false, false);
+        assertStays(chunk, SHORT);
+    }
+
+    @Test
+    void itIsWantedAgainWhenAllChunksHaveGoneBack() {
+        assertThat(brief.isWantedAgain()).isFalse();
+        Chunk first = idle();
+        Chunk second = idle();
+        brief.gone(first);
+        assertThat(brief.isWantedAgain()).isFalse();
+        brief.gone(second);
+        assertThat(brief.isWantedAgain()).isTrue();
+    }
+
+    private void assertStaysAgainAfterThatTime(Chunk chunk, long wantedAt) {
+        assertStays(chunk, SHORT);
+        brief.keepLonger(wantedAt + LONG - 1);
+        assertStays(chunk, SHORT);
+        brief.keepLonger(wantedAt + LONG);
+        assertStays(chunk, LONG);
+    }
+
+    private Chunk idle() {
+        Chunk chunk = new Chunk(brief, state(), TERMS, 10, now);
+        assertThat(brief.offer(chunk, now)).isTrue();
+        return chunk;
+    }
+
+    private void assertStays(Chunk chunk, long time) {
+        chunk.confirm(now + time);
+        assertThat(brief.isDue(chunk, now + time - 1)).isFalse();
+        assertThat(brief.isConfirmable(chunk, now + time - 1)).isTrue();
+        assertThat(brief.isDue(chunk, now + time)).isTrue();
+        assertThat(brief.isConfirmable(chunk, now + time)).isFalse();
     }
 
     @Test
