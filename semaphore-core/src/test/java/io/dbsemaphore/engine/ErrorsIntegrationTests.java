@@ -34,6 +34,9 @@ class ErrorsIntegrationTests {
     private static final Duration DURATION = Duration.ofSeconds(Long.getLong("semaphore.test.seconds", 20));
     private static final Duration WAIT = Duration.ofMillis(500);
     private static final Duration REUSE = Duration.ofMillis(200);
+    /** How long an idle permit, which is kept alive by a connection, may stay. */
+    private static final Duration IDLE = REUSE.multipliedBy(100);
+
     private static final Duration TTL = Duration.ofSeconds(4);
     /** What an answer may take beyond the wait time: a release that is tried again, on a loaded machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(8);
@@ -83,7 +86,7 @@ class ErrorsIntegrationTests {
                     AcquireRequest.of(name).exclusive().withWaitTime(TTL.plus(PATIENCE)),
                     grant -> assertThat(grant.isHeld()).as(seen).isEqualTo(true)));
             Awaitility.await(seen)
-                    .atMost(PATIENCE)
+                    .atMost(IDLE.plus(PATIENCE))
                     .untilAsserted(() -> assertThat(pool.getHikariPoolMXBean().getActiveConnections())
                             .as(seen)
                             .isZero());

@@ -46,10 +46,6 @@ class QuotaCostIntegrationTests extends ReuseFixture {
     private static final Duration WARM_UP = Duration.ofSeconds(5);
     private static final Duration MEASURED = Duration.ofSeconds(3);
 
-    /** How long threads go through all names in step before they have to do without transactions. */
-    private static final Duration IN_STEP =
-            Duration.ofSeconds(Integer.getInteger("semaphore.test.reuse-in-step-seconds", 15));
-
     private final AtomicBoolean stop = new AtomicBoolean();
 
     @AfterEach
@@ -178,39 +174,6 @@ class QuotaCostIntegrationTests extends ReuseFixture {
         Measurement.check(() -> assertThat(cost.grants() + cost.releases())
                 .as("grants and releases a second: %s", cost)
                 .isLessThanOrEqualTo(20));
-    }
-
-    /** All begin at the same name. At the speed of the database the permits of the first name would go back before the threads return. */
-    @Measured
-    @Test
-    void threadsThatGoThroughAThousandSemaphoresInStepNeedNoTransactionsInTheEnd(TestReporter reporter)
-            throws Exception {
-        stop.set(false);
-        List<String> names = cluster.semaphores(1_000, 64);
-        Node one = node(R);
-        LongAdder uses = new LongAdder();
-        long begun = System.nanoTime();
-        Future<Boolean> busy = async(32, thread -> {
-            for (int i = 0; i < names.size() && !stop.get(); i++) {
-                one.semaphores()
-                        .acquire(request(names.get(i)).withWaitTime(SOON))
-                        .release();
-                uses.increment();
-            }
-            one.events().clear(); // two of each use, which would fill the memory
-        });
-        LockSupport.parkNanos(IN_STEP.toNanos());
-        double pairs = uses.sum() / ((System.nanoTime() - begun) / 1e9);
-
-        Cost cost = Cost.of(one, uses);
-
-        stop.set(true);
-        assertThat(Concurrently.get(busy)).isTrue();
-        cost.publish(reporter);
-        reporter.publishEntry("pairs a second from the beginning", "%.0f".formatted(pairs));
-        Measurement.check(() -> assertThat(cost.grants() / cost.uses())
-                .as("grants for each use: %s", cost)
-                .isLessThan(0.01));
     }
 
     /** Threads pause at times, so that idle permits go back. {@code -Dsemaphore.test.reuse-acquires} sets the number of acquires. */
