@@ -14,7 +14,8 @@ CONSTANTS
     LeavesTombstone, \* an undo inserts the external id where it finds none, so that a late commit fails
     SkipsChecked,    \* a reclaim leaves out permits that a business transaction has checked
     RaisesFence,     \* a grant raises the fence by the tokens of its permit
-    HonoursQueue     \* a grant leaves permits to those who were refused earlier in other instances
+    HonoursQueue,    \* a grant leaves permits to those who were refused earlier in other instances
+    RechecksWaiters  \* a grant in one round trip finds out under the lock whether others wait
 
 Instances == {Instance[r] : r \in Requests}
 Semaphores == UNION {Names[r] : r \in Requests}
@@ -29,7 +30,7 @@ VARIABLES
     fence,    \* the highest token of a semaphore
     line,     \* the requests with a place, in the order of their places
     recorded, \* whether a request is recorded in the queue of all instances
-    tx,       \* the grant transaction of a request: "none", "locking", "grant", "refuse"
+    tx,       \* the grant transaction of a request: "none", "text", "locking", "grant", "refuse"
     reclaims, \* the requests that a transaction releases since they have expired
     client,   \* what the caller knows: see Clients
     used,     \* the tokens that callers were given, with the semaphore
@@ -49,7 +50,7 @@ Range(sequence) == {sequence[i] : i \in DOMAIN sequence}
 
 TypeOK ==
     /\ row \in [Requests -> {"none", "held", "released", "undone"}]
-    /\ tx \in [Requests -> {"none", "locking", "grant", "refuse"}]
+    /\ tx \in [Requests -> {"none", "text", "locking", "grant", "refuse"}]
     /\ client \in [Requests -> Clients]
     /\ checked \in [Requests -> BOOLEAN]
     /\ recorded \in [Requests -> BOOLEAN]
@@ -90,7 +91,7 @@ Begin(r) ==
 
 \* In ascending order, so that no two transactions wait for each other.
 Lock(r, s) ==
-    /\ tx[r] = "locking" /\ LocksRow
+    /\ tx[r] \in {"text", "locking"} /\ LocksRow
     /\ s \in Names[r] /\ locked[s] = Nobody
     /\ \A t \in Names[r] : t < s => locked[t] = r
     /\ locked' = [locked EXCEPT ![s] = r]
@@ -163,6 +164,35 @@ Commit(r) ==
     /\ reclaims' = [reclaims EXCEPT ![r] = {}]
     /\ locked' = Unlocked(r)
     /\ UNCHANGED <<checked, used, uses, instance, lapsed, late, faults>>
+
+\* A new caller of one semaphore is tried in one round trip: a text that the server executes to its end, also if the client has gone.
+BeginText(r) ==
+    /\ IsLive(r) /\ client[r] = "idle" /\ tx[r] = "none" /\ Cardinality(Names[r]) = 1
+    /\ client' = [client EXCEPT ![r] = "asking"]
+    /\ tx' = [tx EXCEPT ![r] = "text"]
+    /\ UNCHANGED <<row, token, checked, locked, fence, line, recorded, reclaims, used, uses, instance, lapsed, late, broken,
+                   faults>>
+
+FitsText(r) ==
+    /\ row[r] = "none"
+    /\ \A s \in Names[r] : /\ Held(s, {}) < Capacity[s]
+                          /\ RechecksWaiters => \A q \in Requests : ~(recorded[q] /\ ~late[q] /\ s \in Names[q])
+
+\* It grants, or changes nothing, and a live client begins the other transaction.
+ExecuteText(r) ==
+    /\ tx[r] = "text" /\ LocksRow => \A s \in Names[r] : locked[s] = r
+    /\ IF FitsText(r)
+       THEN /\ row' = [row EXCEPT ![r] = "held"]
+            /\ token' = [token EXCEPT ![r] = [s \in Semaphores |-> IF s \in Names[r] THEN fence[s] + 1 ELSE 0]]
+            /\ fence' = [s \in Semaphores |->
+                            IF RaisesFence /\ s \in Names[r] THEN fence[s] + TokensPerGrant ELSE fence[s]]
+            /\ broken' = IF Overtakes(r) THEN broken \cup {"a caller was overtaken"} ELSE broken
+            /\ client' = [client EXCEPT ![r] = IF @ = "asking" THEN "holding" ELSE @]
+            /\ tx' = [tx EXCEPT ![r] = "none"]
+       ELSE /\ tx' = [tx EXCEPT ![r] = IF client[r] = "asking" /\ IsLive(r) THEN "locking" ELSE "none"]
+            /\ UNCHANGED <<row, token, fence, broken, client>>
+    /\ locked' = Unlocked(r)
+    /\ UNCHANGED <<checked, line, recorded, reclaims, used, uses, instance, lapsed, late, faults>>
 
 \* The server notices that the connection is gone, or an undo has taken the external id.
 RollBack(r) ==
@@ -280,7 +310,7 @@ Sweep(r) ==
 
 --------------------------------------------------------------------------------
 Step(r) ==
-    \/ Begin(r) \/ Decide(r) \/ Commit(r) \/ RollBack(r) \/ (\E s \in Semaphores : Lock(r, s))
+    \/ Begin(r) \/ BeginText(r) \/ ExecuteText(r) \/ Decide(r) \/ Commit(r) \/ RollBack(r) \/ (\E s \in Semaphores : Lock(r, s))
     \/ Check(r) \/ EndCheck(r) \/ AbortCheck(r) \/ Release(r) \/ Undo(r) \/ Sweep(r)
 
 \* Everything has ended, and no permit is held. Any other state without a next one is a deadlock, which TLC reports.

@@ -175,6 +175,14 @@ public final class SemaphoreSettings {
     public static final Setting<Boolean> PIPELINING = Setting.of(ALL, "semaphore.jdbc.pipelining", true);
 
     /**
+     * The shortest round trip to the database with which an acquire is tried in one round trip instead of two; by default 0.3ms. With a
+     * shorter one, the larger statements would cost as much as the round trip that they save. Needs {@link #PIPELINING}.
+     */
+    public static final Setting<Duration> ONE_TRIP_FROM = Setting.of(
+                    ALL, "semaphore.jdbc.one-trip-from", Duration.ofNanos(300_000))
+            .where(atLeast(Duration.ZERO, "to always try it use zero"));
+
+    /**
      * Lets instances notify one another of releases if the database can (PostgreSQL); by default false. While callers wait, this takes a
      * connection of the pool besides {@link #MAX_CONNECTIONS}. If false, instances find releases by polling.
      */

@@ -85,6 +85,16 @@ public class AcquireState {
         requestIds.add(requestId);
     }
 
+    /** Forgets the id of a request row that has certainly not been inserted. */
+    public void removeRequestId(long requestId) {
+        requestIds.remove(requestId);
+    }
+
+    /** The ids of the request rows that attempts of this acquire have inserted, or tried to. */
+    public Set<Long> requestIds() {
+        return Set.copyOf(requestIds);
+    }
+
     /** Whether an attempt of this acquire inserted the row, and not another acquire with the same external id. */
     public boolean isOwnRequest(long requestId) {
         return requestIds.contains(requestId);

@@ -7,6 +7,11 @@ import java.util.List;
 /** The outcome of one acquire of a batch. */
 public sealed interface GrantOutcome {
 
+    /** Whether the transaction has decided about the acquire. */
+    default boolean isDecision() {
+        return !(this instanceof Postponed || this instanceof Withdrawn || this instanceof Undecided);
+    }
+
     /**
      * The permits are held.
      *
@@ -20,6 +25,9 @@ public sealed interface GrantOutcome {
      * @param externalId the external id of the request by which this JVM acquired the permit
      */
     record HandedOver(String externalId) implements GrantOutcome {}
+
+    /** The attempt to grant it in one round trip has changed nothing: another one decides. */
+    record Undecided() implements GrantOutcome {}
 
     /** Too few permits were available; waiting may help. */
     record Refused(List<PermitShortage> shortages) implements GrantOutcome {

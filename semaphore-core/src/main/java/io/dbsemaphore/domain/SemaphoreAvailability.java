@@ -96,7 +96,7 @@ public final class SemaphoreAvailability {
     }
 
     /** The lowest token that will be held. */
-    long liveFrom() {
+    public long liveFrom() {
         return before.held() > 0 ? before.lowestToken() : semaphore.fence() + 1;
     }
 

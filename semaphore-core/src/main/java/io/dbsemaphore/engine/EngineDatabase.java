@@ -91,6 +91,7 @@ record EngineDatabase(
                 database,
                 tablePrefix,
                 InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)),
+                settings.get(SemaphoreSettings.ONE_TRIP_FROM),
                 channel);
         HeldCheck heldCheck = new HeldCheck(
                 dataSource, sessions::withoutAutoCommit, database, persistence.sql()::text, certifiesWrites);

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -26,21 +27,21 @@ public enum Database {
     /** MySQL 8.4 and later. */
     MYSQL(
             "utc_timestamp(6)",
-            "timestampadd(microsecond, ?1 * 1000, utc_timestamp(6))",
+            "timestampadd(microsecond, ?1 * 1000, ?2)",
             "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
             "for share"),
 
     /** MariaDB 10.11 and later. */
     MARIADB(
             "utc_timestamp(6)",
-            "timestampadd(microsecond, ?1 * 1000, utc_timestamp(6))",
+            "timestampadd(microsecond, ?1 * 1000, ?2)",
             "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
             "lock in share mode"),
 
     /** PostgreSQL 15 and later. */
     POSTGRESQL(
             "(clock_timestamp() at time zone 'UTC')",
-            "((clock_timestamp() at time zone 'UTC') + ?1 * interval '1 millisecond')",
+            "(?2 + ?1 * interval '1 millisecond')",
             "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)",
             "for share"),
 
@@ -50,7 +51,7 @@ public enum Database {
      */
     H2(
             "dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00')",
-            "dateadd(millisecond, ?1, dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00'))",
+            "dateadd(millisecond, ?1, ?2)",
             "cast(extract(epoch from current_timestamp) * 1000000 as bigint)",
             "for update");
 
@@ -73,16 +74,16 @@ public enum Database {
             "fsync", "a crash of the machine may lose commits and corrupt the database",
             "synchronous_commit", "a crash of the server may lose the last commits");
 
-    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
+    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((?:([\\w.]+), )?(\\w+|\\?)\\)");
 
     private final String utcNow;
-    private final String utcPlusMillis;
+    private final String plusMillis;
     private final String epochMicros;
     private final String sharedRowLock;
 
-    Database(String utcNow, String utcPlusMillis, String epochMicros, String sharedRowLock) {
+    Database(String utcNow, String plusMillis, String epochMicros, String sharedRowLock) {
         this.utcNow = utcNow;
-        this.utcPlusMillis = utcPlusMillis;
+        this.plusMillis = plusMillis;
         this.epochMicros = epochMicros;
         this.sharedRowLock = sharedRowLock;
     }
@@ -115,13 +116,15 @@ public enum Database {
 
     /**
      * Replaces three functions by SQL for the database's clock. {@code utc_now()} is a timestamp without time zone, in UTC whatever the
-     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or a column to it. {@code epoch_micros()} is the clock in
-     * microseconds since 1970.
+     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or a column to it, or to a column that is named first.
+     * {@code epoch_micros()} is the clock in microseconds since 1970.
      */
     public String withClock(String sql) {
         return PLUS_MILLIS
                 .matcher(sql.replace("utc_now()", utcNow).replace("epoch_micros()", epochMicros))
-                .replaceAll(call -> utcPlusMillis.replace("?1", call.group(1)));
+                .replaceAll(call -> Matcher.quoteReplacement(plusMillis
+                        .replace("?1", call.group(2))
+                        .replace("?2", call.group(1) == null ? utcNow : call.group(1))));
     }
 
     /** SQL to append to a select of one row, so that other transactions can read and share-lock the row, but not change it. */

@@ -28,9 +28,14 @@ final class Pipelining {
             1148); // command not allowed
     private static final String REFUSED_BY_POSTGRESQL = "42601"; // the same
 
+    /** So many answers make an estimate: the first ones take longer, until the code has been compiled. */
+    private static final int SAMPLES = 8;
+
     private final Database database;
     private final AtomicBoolean on;
     private final boolean mayStayPrepared;
+    private int samples;
+    private long roundTrip;
     /** The texts of several statements, by these. */
     private final ConcurrentLruCache<List<String>, String> texts =
             new ConcurrentLruCache<>(64, statements -> String.join("; ", statements));
@@ -67,6 +72,20 @@ final class Pipelining {
 
     boolean isOn() {
         return on.get();
+    }
+
+    /**
+     * Records how long the answer to a question took that costs the server nothing. The estimate of a round trip falls at once, and rises
+     * slowly, since other work of either side may have delayed the answer.
+     */
+    synchronized void answeredIn(long nanos) {
+        samples++;
+        roundTrip = samples == 1 ? nanos : Math.min(nanos, roundTrip + roundTrip / 16);
+    }
+
+    /** How long a round trip takes; 0 until there are enough answers. */
+    synchronized long roundTrip() {
+        return samples < SAMPLES ? 0 : roundTrip;
     }
 
     /** The statements as one text. */

@@ -49,7 +49,9 @@ public final class Session {
         if (!autoCommitBefore || limits.mayBeInTransaction(target)) {
             target.rollback();
         }
+        long askedAt = System.nanoTime();
         isolationBefore = target.getTransactionIsolation();
+        pipelining.answeredIn(System.nanoTime() - askedAt);
         if (setsIsolation() && !limits.areOfTransactions()) {
             target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }

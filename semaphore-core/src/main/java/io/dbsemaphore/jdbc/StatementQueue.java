@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLSyntaxErrorException;
 import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -51,6 +52,9 @@ public final class StatementQueue {
 
     private List<Queued<?>> queued = new ArrayList<>();
 
+    /** Whether the transaction can do the same by other statements, so that a rejection of these is not one of several at once. */
+    private boolean mayBeRejected;
+
     /** How many of the queued statements only prepare the transaction, and are not sent without others. */
     private int opening;
 
@@ -84,6 +88,11 @@ public final class StatementQueue {
         return statement;
     }
 
+    /** Says that the transaction fails if the next statements are rejected, instead of sending them, and all later ones, one by one. */
+    public void expectRejection() {
+        mayBeRejected = true;
+    }
+
     /** Executes the queued statements. */
     public void flush() throws SQLException {
         List<Queued<?>> statements = queued.size() > opening ? take() : List.of();
@@ -100,6 +109,14 @@ public final class StatementQueue {
 
     /** Executes the queued statements, and commits. */
     void commit() throws SQLException {
+        try {
+            sendAndCommit();
+        } finally {
+            mayBeRejected = false;
+        }
+    }
+
+    private void sendAndCommit() throws SQLException {
         if (queued.size() == opening) {
             queued.clear();
         }
@@ -108,6 +125,11 @@ public final class StatementQueue {
             sendOneByOne(statements);
             connection.commit();
         }
+    }
+
+    /** How long a round trip takes; 0 while that is not known. */
+    public long nanosOfRoundTrip() {
+        return pipelining.roundTrip();
     }
 
     /** Whether all queued statements take one round trip, instead of one each. */
@@ -167,6 +189,12 @@ public final class StatementQueue {
                 throw refusal;
             }
             // the driver sends nothing to prepare a statement: a filter of the pool has refused the text
+            if (mayBeRejected) {
+                SQLSyntaxErrorException rejected = new SQLSyntaxErrorException(
+                        "A filter has rejected the statements: " + refusal.getMessage(), "42000");
+                rejected.addSuppressed(refusal);
+                throw rejected;
+            }
             pipelining.switchOff(refusal);
             return false;
         }
@@ -183,12 +211,12 @@ public final class StatementQueue {
                 together.execute();
             }
             for (Queued<?> statement : statements) {
-                statement.takeResult(together);
+                takeResult(statement, together, commits);
                 together.getMoreResults();
             }
             return true;
         } catch (SQLException failure) {
-            if (!pipelining.isRefusedByServer(failure)) {
+            if (mayBeRejected || !pipelining.isRefusedByServer(failure)) {
                 throw failure;
             }
             pipelining.switchOff(failure);
@@ -197,6 +225,20 @@ public final class StatementQueue {
                     "40001");
             again.addSuppressed(failure);
             throw again;
+        }
+    }
+
+    private static void takeResult(Queued<?> statement, PreparedStatement executed, boolean commits)
+            throws SQLException {
+        try {
+            statement.takeResult(executed);
+        } catch (SQLException unreadable) {
+            if (!commits) {
+                throw unreadable;
+            }
+            SQLException notOfServer = new SQLException("A result cannot be read, perhaps after the commit");
+            notOfServer.addSuppressed(unreadable);
+            throw notOfServer;
         }
     }
 

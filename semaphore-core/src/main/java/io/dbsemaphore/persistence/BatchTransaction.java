@@ -37,12 +37,15 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,8 +53,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The transaction of a batch: it releases requests, and decides acquires.
  *
- * <p><b>An acquire</b> ({@link #grant}) takes two round trips if the driver pipelines, otherwise one for each statement. The first round
- * trip:
+ * <p><b>An acquire</b> ({@link #grant}) takes two round trips if the driver pipelines, or one ({@link OneTripGrants}), otherwise one for
+ * each statement. The first of two round trips:
  *
  * <ol>
  *   <li>Piggy-backed releases are executed, so that their permits are available to the acquires.
@@ -95,12 +98,14 @@ public final class BatchTransaction {
     private final ShortTransaction transaction;
     private final Tables tables;
     private final RequestReclaim reclaim;
+    private final OneTripGrants oneTrips;
     private final HolderScans<Optional<Instant>> expiryScans = new HolderScans<>();
 
-    BatchTransaction(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
+    BatchTransaction(ShortTransaction transaction, Tables tables, RequestReclaim reclaim, OneTripGrants oneTrips) {
         this.transaction = transaction;
         this.tables = tables;
         this.reclaim = reclaim;
+        this.oneTrips = oneTrips;
     }
 
     /**
@@ -112,15 +117,49 @@ public final class BatchTransaction {
      *     {@link CommitOutcomeUnknownException}
      */
     public BatchResult grant(Supplier<GrantBatch> source) {
-        return transaction.executeHere(() -> {
-            GrantBatch batch = source.get();
-            try {
-                return decide(batch, queueRelease(batch.releases()));
-            } catch (RuntimeException failure) {
-                requireRefusal(batch.releases(), failure);
-                return decide(batch, queueReleaseOfUnlocked(batch.releases(), false));
+        AtomicReference<OneTripGrants.@Nullable Attempt> oneTrip = new AtomicReference<>();
+        try {
+            Decision decided = transaction.executeHere(() -> {
+                GrantBatch batch = source.get();
+                OneTripGrants.Attempt attempt = oneTrips.begin(batch);
+                oneTrip.set(attempt);
+                Supplier<Set<Long>> release = queueRelease(batch.releases());
+                if (attempt != null) {
+                    attempt.queue(release);
+                    return null;
+                }
+                try {
+                    return decide(batch, release);
+                } catch (RuntimeException failure) {
+                    requireRefusal(batch.releases(), failure);
+                    return decide(batch, queueReleaseOfUnlocked(batch.releases(), false));
+                }
+            });
+            if (decided != null) {
+                return remembered(decided);
             }
-        });
+        } catch (RuntimeException failure) {
+            OneTripGrants.Attempt attempt = oneTrip.get();
+            if (attempt == null) {
+                throw failure;
+            }
+            attempt.failed(failure);
+            if (!attempt.isRefused(failure)) {
+                throw failure;
+            }
+            GrantBatch batch = attempt.batch();
+            return remembered(
+                    transaction.executeHere(() -> decide(batch, queueReleaseOfUnlocked(batch.releases(), false))));
+        }
+        return Objects.requireNonNull(oneTrip.get()).result();
+    }
+
+    /** What a transaction decides. Only after its commit is it true. */
+    private record Decision(BatchResult result, Allocation allocation) {}
+
+    private BatchResult remembered(Decision committed) {
+        oneTrips.decided(committed.allocation());
+        return committed.result();
     }
 
     /**
@@ -128,7 +167,7 @@ public final class BatchTransaction {
      *
      * @param release supplies the ids of the requests that the next round trip releases
      */
-    private BatchResult decide(GrantBatch batch, Supplier<Set<Long>> release) {
+    private Decision decide(GrantBatch batch, Supplier<Set<Long>> release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         settleRepeated(outcomes);
         Locks locks = lock(outcomes, batch.awaited());
@@ -150,10 +189,27 @@ public final class BatchTransaction {
             answeredAt = System.nanoTime();
         }
         outcomes.settleAll(write(allocation));
+        preventLateGrants(allocation);
         outcomes.settleAll(allocation.rejections());
         outcomes.settleAll(refuse(allocation));
         tell(queues, batch.queues(), allocation.waiters(answeredAt), allocation);
-        return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released, answeredAt);
+        return new Decision(
+                new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released, answeredAt),
+                allocation);
+    }
+
+    /** A text that had no answer, and has not reached its lock, must not grant what this transaction does not. */
+    private void preventLateGrants(Allocation decision) {
+        Stream.concat(decision.refusals().keySet().stream(), decision.rejections().keySet().stream())
+                .filter(acquire -> acquire.attempt().isOutcomeUnknown())
+                .forEach(acquire -> tables.requests()
+                        .queueTakeIds(
+                                acquire,
+                                decision.availabilities()
+                                        .values()
+                                        .iterator()
+                                        .next()
+                                        .semaphoreId()));
     }
 
     /**

@@ -109,7 +109,9 @@ class PermitRequest {
         this.state = state;
         this.contentDigest = command.contentDigest();
         this.ttlMillis = command.ttl() == null ? null : command.ttl().toMillis();
-        this.expiresAt = command.ttl() == null ? null : now.plus(command.ttl());
+        this.expiresAt = command.ttl() == null
+                ? null
+                : now.plus(Duration.ofMillis(command.ttl().toMillis()));
         this.renewedAt = now;
         this.createdAt = now;
         this.updatedAt = now;

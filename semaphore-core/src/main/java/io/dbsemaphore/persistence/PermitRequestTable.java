@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -106,6 +108,22 @@ record PermitRequestTable(Sql sql, Database database) {
             update permit_request set ttl_millis = null, expires_at = null, instance = ?,
                 renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
+
+    private static final String TAKE_ID = """
+            insert into permit_request(id, external_id, owner, state, content_digest, renewed_at, created_at, updated_at)
+            select ?, ?, ?, 'RELEASED', ?, utc_now(), utc_now(), utc_now() from semaphore s
+            where s.id = ? and not exists (select 1 from permit_request r where r.id = ?)""";
+
+    /**
+     * Queues inserts of released requests with the ids of an acquire's lost attempts, so that an attempt which arrives later fails. It has
+     * not inserted its row yet, since the row of this semaphore is locked.
+     */
+    void queueTakeIds(AcquireState acquire, long semaphoreId) {
+        for (long id : acquire.requestIds()) {
+            PermitRequest lost = new PermitRequest(id, acquire, PermitState.RELEASED, LocalDateTime.MIN);
+            sql.update(TAKE_ID, id, "lost-" + id, lost.owner(), lost.contentDigest(), semaphoreId, id);
+        }
+    }
 
     void queueInsert(List<PermitRequest> requests) {
         sql.insert(

@@ -45,6 +45,12 @@ final class PermitTable {
             p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
 
     private static final String SUM_OF_ONE = "select " + SUMS + " from permit p where " + HELD;
+    /** The clock is that of the last grant. */
+    private static final String SUM_OF_GRANTED = """
+            select coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0),
+                (select s.updated_at from semaphore s where s.id = ?)
+            from permit p where p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= ?""";
+
     private static final String SUM_OF_MANY =
             "select p.semaphore_id, " + SUMS + ", all_rows() + 1 from permit p where ";
     /** Reads the clock from a table, since SQL firewalls reject a union without one. */
@@ -148,6 +154,11 @@ final class PermitTable {
                 (row, number) -> sum(row, 2, row.getLong(1)),
                 Stream.concat(semaphoreIds.stream().flatMap(id -> Stream.of(id, id)), Stream.of(semaphoreIds))
                         .toArray());
+    }
+
+    /** Queues the sum of the held permits of one semaphore after a grant, from a token on below which nothing is held. */
+    Supplier<List<HeldSum>> queueSumOfGranted(long id, long liveFrom) {
+        return sql.queryRows(SUM_OF_GRANTED, (row, number) -> sum(row, 1, id), id, id, liveFrom);
     }
 
     /** Reads the columns of {@link #SUMS}, which begin at this index. */

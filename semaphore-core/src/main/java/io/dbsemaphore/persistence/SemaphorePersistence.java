@@ -46,6 +46,7 @@ public record SemaphorePersistence(
             Database database,
             String tablePrefix,
             Duration suspectGrace,
+            Duration oneTripFrom,
             @Nullable ReleaseChannel channel) {
         Sql sql = new Sql(sessions, database, tablePrefix);
         PersistenceUnit unit = new PersistenceUnit(sessions, sql::translated, ENTITIES);
@@ -68,7 +69,7 @@ public record SemaphorePersistence(
         return new SemaphorePersistence(
                 sql,
                 unit,
-                new BatchTransaction(transaction, tables, reclaim),
+                new BatchTransaction(transaction, tables, reclaim, new OneTripGrants(tables, oneTripFrom)),
                 new AvailabilityTransactions(transaction, tables, reclaim),
                 new HoldTransactions(transaction, tables),
                 new UndoTransaction(transaction, tables),

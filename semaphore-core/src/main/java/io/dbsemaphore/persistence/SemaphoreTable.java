@@ -151,6 +151,11 @@ final class SemaphoreTable {
         return () -> locked;
     }
 
+    /** Queues the lock of a row, by SQL. If another transaction has locked it, waits for it, or fails at once. */
+    Supplier<List<LockedSemaphore>> queueLock(long id, boolean waits) {
+        return sql.queryRows(waits ? LOCK : LOCK + " nowait", SemaphoreTable::locked, id);
+    }
+
     /** Locks the rows that no other transaction has locked, in one of the same two ways. */
     Supplier<List<LockedSemaphore>> lockSkipLocked(Collection<Long> ids) {
         if (isLockedBySql()) {

@@ -43,6 +43,7 @@ class ProtocolModelIntegrationTests {
         REQUESTS + ", SkipsChecked,       a stale write",
         REQUESTS + ", RaisesFence,        Invariant TokensRise is violated",
         REQUESTS + ", HonoursQueue,       a caller was overtaken",
+        REQUESTS + ", RechecksWaiters,    a caller was overtaken",
         QUOTAS + ",   ConfirmsUses,       a use began although its permits were gone",
         QUOTAS + ",   CountsFromQuestion, a use began although its permits were gone",
         QUOTAS + ",   CountsIdle,         Invariant UsedWithinCapacity is violated",

@@ -12,6 +12,7 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,7 +60,7 @@ class KeepAliveTransactionIntegrationTests {
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
         connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
-        persistence = SemaphorePersistence.open(connections, database, "", limit, null);
+        persistence = SemaphorePersistence.open(connections, database, "", limit, TestSettings.oneTripFrom(), null);
     }
 
     @AfterEach

@@ -4,6 +4,7 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Sessions;
+import io.dbsemaphore.testing.TestSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -16,7 +17,8 @@ record OpenPersistence(Sessions sessions, SemaphorePersistence transactions) imp
         Database database = Database.of(pool);
         Sessions sessions =
                 new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
-        return new OpenPersistence(sessions, SemaphorePersistence.open(sessions, database, "", limit, null));
+        return new OpenPersistence(
+                sessions, SemaphorePersistence.open(sessions, database, "", limit, TestSettings.oneTripFrom(), null));
     }
 
     @Override

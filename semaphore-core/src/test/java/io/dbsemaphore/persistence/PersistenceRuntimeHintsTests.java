@@ -17,6 +17,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.TestSettings;
 import jakarta.persistence.Entity;
 import java.time.Duration;
 import java.util.HashSet;
@@ -74,7 +75,8 @@ class PersistenceRuntimeHintsTests {
         assertThat(repositories).isNotEmpty();
 
         try (Sessions library = library();
-                PersistenceUnit unit = SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)
+                PersistenceUnit unit = SemaphorePersistence.open(
+                                library, Database.H2, "", Duration.ofSeconds(5), TestSettings.oneTripFrom(), null)
                         .unit()) {
             Set<Class<?>> proxies = new ShortTransaction(library, unit).executeWithRepositories(() -> {
                 Set<Class<?>> made = new HashSet<>();

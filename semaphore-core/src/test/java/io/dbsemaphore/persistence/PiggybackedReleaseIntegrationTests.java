@@ -17,6 +17,7 @@ import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.RowLock;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -53,7 +54,7 @@ class PiggybackedReleaseIntegrationTests {
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
         connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2, new DaemonThreads()));
-        persistence = SemaphorePersistence.open(connections, database, "", limit, null);
+        persistence = SemaphorePersistence.open(connections, database, "", limit, TestSettings.oneTripFrom(), null);
         persistence.admin().create("a", 2);
         persistence.admin().create("b", 1);
         held = granted(grant(acquire("a", false), new TreeMap<>()));

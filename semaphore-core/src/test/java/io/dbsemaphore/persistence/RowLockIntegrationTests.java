@@ -23,6 +23,7 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
 import jakarta.persistence.Column;
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.Table;
@@ -198,7 +199,7 @@ class RowLockIntegrationTests {
             Database database = databaseOf(pool);
             DatabaseThreads threads = new DatabaseThreads(2, new DaemonThreads());
             connections = new Sessions(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
-            persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
+            persistence = SemaphorePersistence.open(connections, database, "", LIMIT, TestSettings.oneTripFrom(), null);
         }
 
         private static Database databaseOf(HikariDataSource pool) {

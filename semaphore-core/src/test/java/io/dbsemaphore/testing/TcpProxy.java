@@ -266,7 +266,7 @@ public final class TcpProxy implements AutoCloseable {
 
     void executes(String sql) {
         String text = StatementGate.unqualified(sql);
-        statements.add(text.length() > 500 ? text.substring(0, 500) + "…" : text);
+        statements.add(text.length() > 5_000 ? text.substring(0, 5_000) + "…" : text);
     }
 
     /** Counts a commit and says what is to happen to it. */

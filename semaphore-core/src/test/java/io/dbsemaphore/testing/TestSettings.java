@@ -22,7 +22,15 @@ public final class TestSettings {
     /** The system property that says whether the pools and statements of nodes limit results to one row. */
     public static final String LIMITED_ROWS = "semaphore.test.limited-rows";
 
+    /** The system property that says from which round trip on engines under test try to grant in one. */
+    public static final String ONE_TRIP_FROM = "semaphore.test.one-trip-from";
+
     private TestSettings() {}
+
+    /** From which round trip on engines under test try to grant in one: by default never, so that trips can be counted. */
+    public static Duration oneTripFrom() {
+        return Duration.parse(System.getProperty(ONE_TRIP_FROM, "PT1H"));
+    }
 
     /** How many acquires one transaction of an engine under test decides at most. */
     public static int maxBatchSize() {
@@ -44,6 +52,7 @@ public final class TestSettings {
         return SemaphoreSettings.defaults()
                 .with(SemaphoreSettings.MAX_BATCH_SIZE, maxBatchSize())
                 .with(SemaphoreSettings.PIPELINING, pipelining())
+                .with(SemaphoreSettings.ONE_TRIP_FROM, oneTripFrom())
                 .with(SemaphoreSettings.NOTIFICATIONS, Boolean.getBoolean(NOTIFICATIONS));
     }
 

@@ -257,7 +257,7 @@ public final class GroupCommit {
                                 listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
         int decided = 0;
         for (GrantOutcome outcome : result.outcomes()) {
-            decided += outcome instanceof GrantOutcome.Postponed || outcome instanceof GrantOutcome.Withdrawn ? 0 : 1;
+            decided += outcome.isDecision() ? 1 : 0;
         }
         if (decided > 0) {
             SemaphoreListener.Decided event = new SemaphoreListener.Decided(decided);

@@ -134,6 +134,15 @@ final class Settlement {
             postpone(acquire, postponed.name());
             return;
         }
+        if (outcome instanceof GrantOutcome.Undecided) {
+            acquire.unclaim();
+            if (acquire.isCancelled()) {
+                endWith(acquire, new CancellationException("The acquire was cancelled"));
+            } else {
+                tryAgain(acquire, Duration.ZERO, null);
+            }
+            return;
+        }
         acquire.found(acquire.attempt().decided());
         if (outcome instanceof GrantOutcome.Granted) {
             if (acquire.isAbandoned()) {

@@ -5,7 +5,7 @@ public final class CommitOutcomeUnknownException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    CommitOutcomeUnknownException(Throwable cause) {
+    public CommitOutcomeUnknownException(Throwable cause) {
         super("The database did not answer a commit", cause);
     }
 }

@@ -20,6 +20,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -176,6 +177,67 @@ public final class Sql {
         List<@Nullable Object> values = new ArrayList<>();
         rows.forEach(values::addAll);
         return new Bound(text + (", " + row).repeat(rows.size() - 1), values);
+    }
+
+    /**
+     * Rows of values for a query.
+     *
+     * @param from their table with a comma, to be followed by another table; empty for one row
+     * @param columns their columns in the select list, each to be used once in this order
+     */
+    public record Rows(String from, List<String> columns, List<@Nullable Object> values) {
+
+        /** The values, and those of the parameters behind them. */
+        public @Nullable Object[] valuesAnd(Object... more) {
+            return Stream.concat(values.stream(), Stream.of(more)).toArray();
+        }
+    }
+
+    /** Rows as one array for each column where the database has arrays, or else as parameters. */
+    public Rows rows(List<List<@Nullable Object>> rows) {
+        int width = rows.get(0).size();
+        List<@Nullable Object> values = new ArrayList<>();
+        List<String> columns = new ArrayList<>();
+        if (!database.hasArrays()) {
+            rows.forEach(values::addAll);
+            if (rows.size() == 1) {
+                return new Rows("", Collections.nCopies(width, "?"), values);
+            }
+            for (int column = 1; column <= width; column++) {
+                columns.add("v" + column);
+            }
+            String row = "row(" + String.join(", ", Collections.nCopies(width, "?")) + ")";
+            return new Rows(
+                    "(values " + String.join(", ", Collections.nCopies(rows.size(), row)) + ") as v("
+                            + String.join(", ", columns) + "), ",
+                    columns,
+                    values);
+        }
+        List<String> arrays = new ArrayList<>();
+        for (int column = 0; column < width; column++) {
+            int index = column;
+            SqlArray array =
+                    SqlArray.of(rows.stream().map(each -> each.get(index)).toList());
+            if (array == null) {
+                columns.add("null");
+            } else {
+                values.add(array);
+                arrays.add(array.parameter());
+                columns.add("v" + arrays.size());
+            }
+        }
+        String names = columns.stream().filter(name -> !name.equals("null")).collect(Collectors.joining(", "));
+        return new Rows("unnest(" + String.join(", ", arrays) + ") as v(" + names + "), ", columns, values);
+    }
+
+    /** See {@link StatementQueue#expectRejection}. */
+    public void expectRejection() {
+        queue().expectRejection();
+    }
+
+    /** How long a round trip takes; 0 while that is not known. */
+    public long nanosOfRoundTrip() {
+        return queue().nanosOfRoundTrip();
     }
 
     /** The insert of rows as one array for each column. A column without any value is null in the text, since its type is unknown. */

@@ -12,6 +12,7 @@ import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -49,7 +50,7 @@ class AvailabilityPollerIntegrationTests {
         Database database = Database.of(pool);
         gate = new StatementGate(pool);
         sessions = new Sessions(gate, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2, new DaemonThreads()));
-        persistence = SemaphorePersistence.open(sessions, database, "", LIMIT, null);
+        persistence = SemaphorePersistence.open(sessions, database, "", LIMIT, TestSettings.oneTripFrom(), null);
         poller = new AvailabilityPoller(
                 queue, persistence.availabilityTransactions(), sessions.threads(), null, () -> {});
         recordCallers();

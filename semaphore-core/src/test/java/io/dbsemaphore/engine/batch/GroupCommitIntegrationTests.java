@@ -16,6 +16,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -55,7 +56,7 @@ class GroupCommitIntegrationTests {
         HikariDataSource pool = cluster.schema().newPool(3);
         Database database = Database.of(pool);
         connections = new Sessions(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2, new DaemonThreads()));
-        persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
+        persistence = SemaphorePersistence.open(connections, database, "", LIMIT, TestSettings.oneTripFrom(), null);
         background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads());
         BatchObserver observer = new BatchObserver() {
             @Override

@@ -30,7 +30,7 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.enabled semaphore.host-transaction semaphore.instance-timeout
             semaphore.jdbc.decision-timeout semaphore.jdbc.initialize-schema semaphore.jdbc.lock-wait-timeout
             semaphore.jdbc.max-attempts semaphore.jdbc.max-batch-size semaphore.jdbc.max-connections
-            semaphore.jdbc.notifications semaphore.jdbc.pipelining semaphore.jdbc.schema-wait
+            semaphore.jdbc.notifications semaphore.jdbc.one-trip-from semaphore.jdbc.pipelining semaphore.jdbc.schema-wait
             semaphore.jdbc.session-idle-limit semaphore.jdbc.table-prefix
             semaphore.keep-alive-interval semaphore.leak-detection-threshold semaphore.liquibase.enabled
             semaphore.maintenance.batch-size semaphore.maintenance.enabled
