@@ -24,8 +24,12 @@ public final class DbSemaphoreLimiter implements Limiter {
     private final Demands demands;
 
     DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, Approach approach) {
+        this(dataSource, demands, settings(tablePrefix, demands.reuse(), approach));
+    }
+
+    DbSemaphoreLimiter(DataSource dataSource, Demands demands, SemaphoreSettings settings) {
         this.demands = demands;
-        engine = new SemaphoreEngine(dataSource, settings(tablePrefix, demands.reuse(), approach));
+        engine = new SemaphoreEngine(dataSource, settings);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 

@@ -8,9 +8,11 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -24,6 +26,11 @@ class PlainStatementsIntegrationTests {
 
     private static final String TABLES = Tables.PREFIX + "plain_";
     private static final List<Long> SEMAPHORE = List.of(7L);
+
+    /** On a busy machine the database may seem to be far enough for one. */
+    private static final SemaphoreSettings TWO_TRIPS = SemaphoreSettings.defaults()
+            .with(SemaphoreSettings.TABLE_PREFIX, TABLES)
+            .with(SemaphoreSettings.ONE_TRIP_FROM, Duration.ofHours(1));
 
     private final TestDatabase.Schema database = TestDatabase.createForProcesses();
     private final Target target = new Target(database.jdbcUrl(), database.username(), database.password(), null);
@@ -49,8 +56,7 @@ class PlainStatementsIntegrationTests {
         Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.sql");
         ListAppender<ILoggingEvent> sent = new ListAppender<>();
         try (HikariDataSource own = target.pool("library", 4);
-                DbSemaphoreLimiter library =
-                        new DbSemaphoreLimiter(own, TABLES, new Demands(false, false), Approach.DB_SEMAPHORE)) {
+                DbSemaphoreLimiter library = new DbSemaphoreLimiter(own, new Demands(false, false), TWO_TRIPS)) {
             library.prepare(7, 1);
             library.acquire(SEMAPHORE).release(); // reads the id of the semaphore
             sent.start();
