@@ -176,11 +176,12 @@ BeginText(r) ==
 FitsText(r) ==
     /\ row[r] = "none"
     /\ \A s \in Names[r] : /\ Held(s, {}) < Capacity[s]
-                          /\ RechecksWaiters => \A q \in Requests : ~(recorded[q] /\ ~late[q] /\ s \in Names[q])
+                           /\ RechecksWaiters => \A q \in Requests : ~(recorded[q] /\ ~late[q] /\ s \in Names[q])
 
-\* It grants, or changes nothing, and a live client begins the other transaction.
+\* It grants, or changes nothing, and the client begins again.
 ExecuteText(r) ==
-    /\ tx[r] = "text" /\ LocksRow => \A s \in Names[r] : locked[s] = r
+    /\ tx[r] = "text"
+    /\ LocksRow => \A s \in Names[r] : locked[s] = r
     /\ IF FitsText(r)
        THEN /\ row' = [row EXCEPT ![r] = "held"]
             /\ token' = [token EXCEPT ![r] = [s \in Semaphores |-> IF s \in Names[r] THEN fence[s] + 1 ELSE 0]]
@@ -189,8 +190,9 @@ ExecuteText(r) ==
             /\ broken' = IF Overtakes(r) THEN broken \cup {"a caller was overtaken"} ELSE broken
             /\ client' = [client EXCEPT ![r] = IF @ = "asking" THEN "holding" ELSE @]
             /\ tx' = [tx EXCEPT ![r] = "none"]
-       ELSE /\ tx' = [tx EXCEPT ![r] = IF client[r] = "asking" /\ IsLive(r) THEN "locking" ELSE "none"]
-            /\ UNCHANGED <<row, token, fence, broken, client>>
+       ELSE /\ client' = [client EXCEPT ![r] = IF @ = "asking" THEN "idle" ELSE @]
+            /\ tx' = [tx EXCEPT ![r] = "none"]
+            /\ UNCHANGED <<row, token, fence, broken>>
     /\ locked' = Unlocked(r)
     /\ UNCHANGED <<checked, line, recorded, reclaims, used, uses, instance, lapsed, late, faults>>
 
