@@ -27,6 +27,9 @@ public final class ClientMain {
     private static final int ATTEMPTS = 60;
     private static final Duration POOL_TIMEOUT = Duration.ofSeconds(2);
 
+    /** An earlier build of the library does not have this setting, and ignores its property. */
+    private static final String ONE_TRIP_FROM = "semaphore.jdbc.one-trip-from";
+
     private final ClientSettings settings;
     private final HikariDataSource pool;
     private final SemaphoreEngine engine;
@@ -44,8 +47,9 @@ public final class ClientMain {
                         .with(SemaphoreSettings.OWNER, settings.client())
                         .with(SemaphoreSettings.TABLE_PREFIX, Workload.TABLE_PREFIX)
                         .with(SemaphoreSettings.INSTANCE_TIMEOUT, settings.instanceTimeout())
-                        .with(SemaphoreSettings.ONE_TRIP_FROM, oneTripFrom(settings.client()))
-                        .with(SemaphoreSettings.REUSE, reuse(settings.sets())));
+                        .with(SemaphoreSettings.REUSE, reuse(settings.sets()))
+                        .withProperties((property, type) ->
+                                property.equals(ONE_TRIP_FROM) ? oneTripFrom(settings.client()) : null));
         semaphores = new SemaphoreTemplate(engine.permitManager());
         random = new Random(settings.seed());
     }
