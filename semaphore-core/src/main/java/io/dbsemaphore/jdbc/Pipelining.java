@@ -79,8 +79,8 @@ final class Pipelining {
      * slowly, since other work of either side may have delayed the answer.
      */
     synchronized void answeredIn(long nanos) {
-        samples++;
-        roundTrip = samples == 1 ? nanos : Math.min(nanos, roundTrip + roundTrip / 16);
+        roundTrip = samples == 0 ? nanos : Math.min(nanos, roundTrip + roundTrip / 16);
+        samples = Math.min(samples + 1, SAMPLES);
     }
 
     /** How long a round trip takes; 0 until there are enough answers. */

@@ -37,7 +37,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Grants the acquires of a batch in one round trip where that will probably succeed: one text locks the row of the semaphore,
  * inserts the requests if all of them fit and nobody waits, raises the fence and inserts the permits if the requests are there, and
- * commits. It grants all of them or none. After a refusal, which changes nothing but the releases that come first, another batch decides in two round trips.
+ * commits. It grants all of them or none. After a refusal, which changes nothing but the releases that come first, another batch decides
+ * in two round trips.
  *
  * <p>It is tried for acquires of one semaphore, with a driver that pipelines, if a round trip takes longer than the larger statements cost.
  * After a refusal, a locked row, or a batch that met waiting callers, it is not tried for the next batches of that semaphore.
@@ -46,8 +47,8 @@ import org.slf4j.LoggerFactory;
  * on it counts is that of an earlier answer. Nothing below it can be held as long as the fence has not fallen, which the condition checks.
  *
  * <p>A text without an answer may still wait for the lock, and grant later. Therefore its acquires are claimed before it is sent, so that
- * no caller is withdrawn while it waits for the lock, and their outcome is unknown, as after a lost commit. If its client has gone, MySQL executes the rest of the text, in which {@code row_count()}
- * may be -1; therefore each statement depends on rows.
+ * no caller is withdrawn while it waits for the lock, and their outcome is unknown, as after a lost commit. If its client has gone, MySQL
+ * executes the rest of the text, in which {@code row_count()} may be -1; therefore each statement depends on rows.
  */
 final class OneTripGrants {
 
