@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when it is unknown whether the permits are held: the database was unreachable or too slow, and did not answer the commit of the
- * grant before the caller's deadline. The library undoes the acquire in the background, and tries that until it succeeds or the time to
- * live of the request has passed. The grant is not kept alive.
+ * grant before the caller's deadline. The library tries to undo the acquire in the background until that succeeds or the time to live of
+ * the request has passed. The grant is not kept alive.
  */
 public class AcquireOutcomeUnknownException extends SemaphoreException {
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
- * external id may be a constant, with which any number of threads acquire.
+ * external id may be a constant that any number of threads use.
  *
  * <p>Each {@code with...} method returns a changed copy. It throws {@link IllegalArgumentException} for an invalid value. The
  * acquire checks configured limits ({@code semaphore.max-ttl}, {@code semaphore.max-head-start},
@@ -30,7 +30,7 @@ public final class AcquireRequest {
     }
 
     /**
-     * Creates a request for one permit of each semaphore. A name that is given twice asks for two permits of it.
+     * Creates a request for one permit of each semaphore. Giving a name twice asks for two of its permits.
      *
      * @param names the semaphores, at least one
      * @return the request
@@ -87,8 +87,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Asks for the whole capacity of every name, like the write side of a read/write lock. It is granted when no permit of these
-     * semaphores is held. While it is held, no other permit of them is granted, even if the capacity is raised. Default: not exclusive.
+     * Asks for the whole capacity of every name, like the write side of a read/write lock. The request is granted when no permit of these
+     * semaphores is held. While it holds them, no other request gets a permit of them, even if the capacity is raised. Default: not
+     * exclusive.
      *
      * @return the changed request
      * @throws IllegalArgumentException if the request asks for more than one permit of a name
@@ -99,7 +100,7 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. It does not limit work under a grant
+     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. This does not limit work under a grant
      * that is kept alive; {@link #withMaxHold} does. Default: {@code semaphore.defaults.ttl} (5 minutes). Upper limit:
      * {@code semaphore.max-ttl} (30 days), checked by the acquire. Replaces {@link #withoutTtl}.
      *
@@ -118,9 +119,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Asks for a grant that never expires, for registrations and slots that outlive processes. If its holder crashes, it stays held until
-     * someone releases it, or the maintenance does (see {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}, 24 hours).
-     * It is not kept alive. Replaces {@link #withTtl}. Default: {@code semaphore.defaults.ttl}.
+     * Asks for a grant that never expires, for registrations and slots that outlive processes. If the holder crashes, the grant stays held
+     * until someone or the maintenance releases it (see {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}, 24 hours). The
+     * grant is not kept alive. Replaces {@link #withTtl}. Default: {@code semaphore.defaults.ttl}.
      *
      * @return the changed request
      */
@@ -134,7 +135,7 @@ public final class AcquireRequest {
     /**
      * Sets the time after which a grant that is kept alive ends even if its work goes on: its permits are then available to others, and
      * its holder is notified of the loss. Default: {@code semaphore.semaphores.<name>.max-hold}, or else
-     * {@code semaphore.defaults.max-hold} (24 hours). For several semaphores, the shortest of their defaults applies. Without effect for a
+     * {@code semaphore.defaults.max-hold} (24 hours). For several semaphores, the shortest of their defaults applies. Has no effect on a
      * grant that is not kept alive.
      *
      * @param limit the limit, counted from the acquire, at least {@link #MIN_TTL}
@@ -151,7 +152,7 @@ public final class AcquireRequest {
     /**
      * Sets how long to wait for permits that are not available; zero means not to wait. Default:
      * {@code semaphore.semaphores.<name>.wait-time}, or else {@code semaphore.defaults.wait-time} (zero). For several semaphores, the
-     * longest of their defaults applies. A caller does not wait where {@code semaphore.semaphores.<name>.max-waiting} others do.
+     * longest of their defaults applies. A caller does not wait if {@code semaphore.semaphores.<name>.max-waiting} others already do.
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request
@@ -167,8 +168,8 @@ public final class AcquireRequest {
     /**
      * Sets the head start, a priority: the caller queues as if it had arrived this much earlier. It overtakes an earlier caller only if its
      * head start is longer than that caller's by at least the time between their arrivals. The head start applies in all queues of the
-     * request. Without effect for a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour),
-     * checked by the acquire.
+     * request. Has no effect on a caller that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour), checked
+     * by the acquire.
      *
      * @param headStart the head start, zero or positive; zero means none
      * @return the changed request
@@ -196,11 +197,11 @@ public final class AcquireRequest {
 
     /**
      * Sets the label, which tells operators what holds the permits: the work, such as {@code BackupService.backUp}, or the id of a job.
-     * It changes nothing else. A repeated external id keeps the label of the first acquire. A request whose permits may be reused
-     * ({@code semaphore.semaphores.<name>.reuse}) is stored without its label, since other callers hold them later. Default: none; in
-     * {@code @WithPermits} the simple name of the class and the method.
+     * It has no other effect. A repeated external id keeps the label of the first acquire. A request whose permits may be reused
+     * ({@code semaphore.semaphores.<name>.reuse}) is stored without its label, because other callers hold the permits later. Default: none;
+     * in {@code @WithPermits} the simple name of the class and the method.
      *
-     * @param label the label, by the rule for keys (see {@link SemaphoreName})
+     * @param label the label, a valid key (see {@link SemaphoreName})
      * @return the changed request
      * @throws IllegalArgumentException if it is invalid
      */
@@ -224,8 +225,8 @@ public final class AcquireRequest {
 
     /**
      * Sets whether {@code execute} may run its work under the grant of an earlier acquire with the same external id, as a
-     * restarted job does. Default: false. Without effect in {@code acquire}, {@code tryAcquire} and {@code acquireAsync},
-     * which always return such a grant.
+     * restarted job does. Default: false. Has no effect on {@code acquire}, {@code tryAcquire} and {@code acquireAsync}, which always
+     * return such a grant.
      *
      * @param adopt whether to adopt such a grant
      * @return the changed request
@@ -238,7 +239,7 @@ public final class AcquireRequest {
     /**
      * Sets whether the library renews the grant until it is released, for up to the {@linkplain #withMaxHold maximum hold}.
      * Default: true in {@code execute} and {@code @WithPermits}, false in {@code acquire}, {@code tryAcquire} and
-     * {@code acquireAsync}. Without effect for a grant without a time to live.
+     * {@code acquireAsync}. Has no effect on a grant without a time to live.
      *
      * @param keepAlive whether to renew it
      * @return the changed request
@@ -248,9 +249,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets whether a shutdown of this application instance releases the grant if the caller has not. Default: true. With
-     * false, the permits stay held until their time to live has passed. Without effect for a grant without a time to live,
-     * which outlives the instance.
+     * Sets whether a shutdown of this application instance releases the grant if the caller has not done so. Default: true. With
+     * false, the permits stay held until their time to live has passed. Has no effect on a grant without a time to live, which outlives the
+     * instance.
      *
      * @param releaseAtShutdown whether to release it
      * @return the changed request
@@ -284,7 +285,7 @@ public final class AcquireRequest {
         return Optional.ofNullable(settings.maxHold);
     }
 
-    /** {@return how long to wait for permits, zero for not at all; empty if none was set} */
+    /** {@return the wait time, zero to not wait at all; empty if none was set} */
     public Optional<Duration> waitTime() {
         return Optional.ofNullable(settings.waitTime);
     }

@@ -22,7 +22,7 @@ public interface PermitGrant extends AutoCloseable {
     /** {@return the owner, which operators see as the holder of the permits} */
     String owner();
 
-    /** {@return the label, which tells operators what holds the permits; empty if its request has none, or its permits may be reused} */
+    /** {@return the label, which tells operators what holds the permits; empty if the request has none, or if the permits may be reused} */
     default Optional<String> label() {
         return Optional.empty();
     }
@@ -72,7 +72,7 @@ public interface PermitGrant extends AutoCloseable {
     boolean isReplayed();
 
     /**
-     * Returns whether an earlier acquire of this JVM released the permits, and this one took them over without a transaction.
+     * Returns whether an earlier holder in this JVM released the permits and this acquire took them over without a transaction.
      * True only if {@code reuse} is configured for the semaphore.
      *
      * @return whether the permits are reused
@@ -101,7 +101,7 @@ public interface PermitGrant extends AutoCloseable {
      * @return this grant
      * @throws PermitLostException if the grant is no longer held
      * @throws IllegalArgumentException if the time to live is out of bounds
-     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries
+     * @throws org.springframework.dao.DataAccessException if the database fails despite the retries
      */
     PermitGrant renew(Duration ttl);
 
@@ -111,22 +111,21 @@ public interface PermitGrant extends AutoCloseable {
      *
      * <p>Runs in its own transaction and returns after its commit, except if the result is
      * {@link ReleaseOutcome#DEFERRED}. From the call on, {@link #isHeld} is false and the grant is no longer kept
-     * alive, whether or not the release succeeds. If it fails, that is logged, the result is
-     * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time
-     * to live has passed. An interrupt does not abort it; the interrupt flag is preserved.
+     * alive, whether or not the release succeeds. A failure is logged, the result is then
+     * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time to live has
+     * passed. An interrupt does not abort the release; the interrupt flag is preserved.
      *
-     * <p>If the permits had been reclaimed or released by force before, the loss is reported, once for
-     * each grant.
+     * <p>If the permits were already reclaimed or released by force, the loss is reported, once for each grant.
      *
      * @return the outcome of the release
-     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries, and the library is
-     *     shut down, so that it cannot repeat the release
+     * @throws org.springframework.dao.DataAccessException if the database fails despite the retries while the library is shut down and
+     *     cannot repeat the release
      */
     ReleaseOutcome release();
 
     /**
-     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, since it must not
-     * replace the result of the work, or its exception.
+     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, since it must not replace
+     * the result or the exception of the work.
      */
     @Override
     default void close() {

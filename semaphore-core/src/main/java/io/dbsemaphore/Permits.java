@@ -45,7 +45,7 @@ public final class Permits {
      *
      * @param name the semaphore
      * @throws IllegalStateException if this thread does not run under a permit of it
-     * @throws PermitLostException if this thread runs under one that is no longer held
+     * @throws PermitLostException if the permit that this thread runs under is no longer held
      */
     public static void assertHeld(String name) {
         List<PermitGrant> grants =

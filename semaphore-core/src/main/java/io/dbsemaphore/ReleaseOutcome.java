@@ -16,9 +16,9 @@ public enum ReleaseOutcome {
     NOT_FOUND,
 
     /**
-     * The library releases the permits later, in the background. Either the grant was checked by {@link SemaphoreOperations#requireHeld} in
-     * a transaction that is still open on the calling thread, and is released when that has completed. Or the release failed: this is
-     * logged, and the library repeats the release until it succeeds or the time to live has passed.
+     * The library releases the permits later, in the background. Either {@link SemaphoreOperations#requireHeld} checked the grant in a
+     * transaction that is still open on the calling thread: the release follows when that transaction has completed. Or the release failed:
+     * this is logged, and the library repeats the release until it succeeds or the time to live has passed.
      */
     DEFERRED
 }

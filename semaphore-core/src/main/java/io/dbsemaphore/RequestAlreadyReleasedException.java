@@ -2,7 +2,7 @@ package io.dbsemaphore;
 
 /**
  * Thrown when a request with this external id was acquired before and has been released. The library remembers the id for
- * {@code semaphore.maintenance.request-retention} (7 days), and does not grant it again until then.
+ * {@code semaphore.maintenance.request-retention} (7 days), and meanwhile does not grant the request again.
  */
 public class RequestAlreadyReleasedException extends SemaphoreException {
 

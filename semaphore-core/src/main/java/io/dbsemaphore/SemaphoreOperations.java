@@ -18,20 +18,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>After a deadlock, or a conflict of servers that certify writes, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}
- *       (5 seconds); an acquire until {@code semaphore.jdbc.decision-timeout} after its deadline.
+ *       (5 seconds); an acquire is repeated until {@code semaphore.jdbc.decision-timeout} after its deadline.
  *   <li>If a lock wait times out, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}; an acquire with a wait time is repeated for
  *       up to {@code semaphore.jdbc.max-attempts} times as long.
- *   <li>After a lost connection, it is repeated for 5 seconds; an acquire with a wait time until its deadline.
+ *   <li>After a lost connection, it is repeated for 5 seconds; an acquire with a wait time is repeated until its deadline.
  * </ul>
  *
- * <p>If the database fails in spite of the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
+ * <p>If the database fails despite the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
  */
 public interface SemaphoreOperations {
 
     /**
-     * Acquires all permits of the request or none. They expire after the time to live: for work of the calling thread use
-     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread for up to the
-     * {@linkplain AcquireRequest#withWaitTime wait time} and the duration of the transaction.
+     * Acquires all permits of the request, or none. The permits expire after the time to live: for work of the calling thread use
+     * {@link #execute} or {@link AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread for up to the
+     * {@linkplain AcquireRequest#withWaitTime wait time} plus the duration of the transaction.
      *
      * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same
      * grant is returned with the same fencing tokens, and its time to live starts again.
@@ -74,13 +74,15 @@ public interface SemaphoreOperations {
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
      * <p><b>Threads.</b> The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of
-     * the caller. Dependent actions may block that thread. While 64 or more do, others are completed some tenths of a second later, and a
-     * warning says where one of them blocks: run long work by {@code thenAcceptAsync} on an executor of your own. If a permit is reused,
-     * the future is complete when it is returned, and an action that is added to it runs on the thread that adds it.
+     * the caller. Dependent actions may block that thread. While 64 or more do, other futures are completed some tenths of a second later,
+     * and a warning says where one of the actions blocks. Run long work with {@code thenAcceptAsync} on an executor of your own. If a
+     * permit is reused, the future is complete when it is returned, and an action that is added to the future runs on the thread that adds
+     * it.
      *
      * <p><b>Cancellation.</b> If the application completes the future, for example with {@code cancel} or {@code orTimeout}, the acquire
-     * ends: it leaves the queue at once, and a grant that arrives nevertheless is released, unless another caller has got it by the same
-     * external id. If two callers with the same external id leave at the same time, the grant stays held until its time to live has passed.
+     * ends: it leaves the queue at once, and a grant that arrives nevertheless is released, unless another caller has received it under the
+     * same external id. If two callers with the same external id complete their futures at the same time, the grant stays held until its
+     * time to live has passed.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return a future of the grant; it fails with the exceptions of {@link #acquire}, except for those below
@@ -152,12 +154,12 @@ public interface SemaphoreOperations {
 
     /**
      * Releases all permits of the grant with this external id, whichever thread, process or machine acquired it.
-     * Repeating a release is harmless. Returns after the commit, except if the result is
-     * {@link ReleaseOutcome#DEFERRED}. An interrupt does not abort it; the interrupt flag is preserved.
+     * Repeating a release is harmless. Returns after the commit, except if the result is {@link ReleaseOutcome#DEFERRED}. An interrupt does
+     * not abort the release; the interrupt flag is preserved.
      *
      * <p>Waits up to {@code semaphore.jdbc.lock-wait-timeout} (5 seconds) for a transaction that has locked the grant, for
      * example one that has checked it with {@link #requireHeld}. If the release fails, or the grant is locked for longer, the library
-     * repeats it in the background, as for {@link PermitGrant#release}.
+     * repeats the release in the background, as for {@link PermitGrant#release}.
      *
      * @param externalId the external id of the grant
      * @return the outcome of the release
@@ -191,23 +193,23 @@ public interface SemaphoreOperations {
 
     /**
      * Ensures that the caller's transaction cannot commit unless the permits are held. Checks in that transaction that they are held, and
-     * locks them: until it ends, nothing else can release or reclaim them.
+     * locks them: until the transaction ends, nothing else can release or reclaim them.
      *
      * <p>Runs on the calling thread, on the connection and in the transaction of the caller, which must be writable and
      * use the same {@code DataSource} as the semaphores. On Galera and Group Replication, servers do not see each other's row locks:
      * there the later of two conflicting commits fails, which may be the caller's.
      *
-     * <p>After a rollback to a savepoint by Spring, such as that of a nested transaction, the commit checks once more, and fails with a
-     * {@link PermitLostException} if the grant is lost. A rollback to a savepoint by JDBC or SQL is not noticed: call this again after it.
-     * In a JTA transaction, execute a statement on the {@code DataSource} first; its pool must lend connections with auto-commit on.
+     * <p>After Spring has rolled back to a savepoint, as it does for a nested transaction, the commit checks once more, and fails with a
+     * {@link PermitLostException} if the grant is lost. A rollback to a savepoint by JDBC or SQL goes unnoticed: call this method again
+     * after it. In a JTA transaction, execute a statement on the {@code DataSource} first; its pool must lend connections with auto-commit
+     * on.
      *
      * @param grant the grant to check
      * @throws PermitLostException if the grant is no longer held; the caller's transaction must not commit
-     * @throws org.springframework.dao.ConcurrencyFailureException if another transaction was in conflict, for example
-     *     one that is releasing the permits, or the database detected a deadlock; the caller may repeat its whole
-     *     transaction
-     * @throws org.springframework.transaction.IllegalTransactionStateException if no transaction is open, or it was routed to
-     *     another database or a read-only server, so that the grant could not be checked
+     * @throws org.springframework.dao.ConcurrencyFailureException if another transaction was in conflict, for example one that is releasing
+     *     the permits, or if the database detected a deadlock; the caller may repeat its whole transaction
+     * @throws org.springframework.transaction.IllegalTransactionStateException if no transaction is open, or if the transaction was routed
+     *     to another database or a read-only server, where the grant cannot be checked
      */
     void requireHeld(PermitGrant grant);
 }

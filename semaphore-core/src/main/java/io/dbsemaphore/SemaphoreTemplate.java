@@ -60,7 +60,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
                 granted.grant().close();
             }
         });
-        // completeAsync calls none of the methods that end the acquire; no effect on one that has ended
+        // completeAsync calls none of the methods that end the acquire; no effect on an acquire that has ended
         CompletableFuture<?> unusedToo = grant.whenComplete((result, failure) -> acquire.cancel(true));
         return grant;
     }
@@ -130,7 +130,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             if (!acquire.cancel(true)
                     && !acquire.isCompletedExceptionally()
                     && acquire.getNow(null) instanceof AcquireResult.Granted granted) {
-                succeed(granted.grant()); // too late: it is delivered, as that of a completed future
+                succeed(granted.grant()); // too late: the grant is delivered, as in a completed future
             }
         }
 

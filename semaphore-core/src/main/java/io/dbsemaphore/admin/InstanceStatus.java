@@ -10,11 +10,11 @@ import java.util.Optional;
  * @param name the owner name of the instance, by default {@code application@host:pid}
  * @param startedAt when it registered
  * @param heartbeatAt the time of its last heartbeat
- * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim them
+ * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim their permits
  *     from {@code reclaimableAt} on
- * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless a heartbeat comes first; they
- *     may do so up to a third of {@code semaphore.instance-timeout} later. Empty if that is unknown
- * @param requests how many requests that hold permits it keeps alive
+ * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless a heartbeat comes first; the
+ *     reclaim may come up to a third of {@code semaphore.instance-timeout} later. Empty if that is unknown
+ * @param requests how many requests that hold permits this instance keeps alive
  */
 public record InstanceStatus(
         long id,

@@ -31,10 +31,10 @@ public record PermitHolder(
      * @param id the id of the instance; a restarted instance has a new one
      * @param name the owner name of the instance, by default {@code application@host:pid}; empty if it has deregistered
      * @param heartbeatAt the time of its last heartbeat, by the database's clock; empty if it has deregistered
-     * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim them
-     *     from {@code reclaimableAt} on
-     * @param reclaimableAt when other instances may reclaim them, by the database's clock, unless a heartbeat comes first; empty if it has
-     *     deregistered
+     * @param alive whether its lease is valid; if not, {@code isHeld} is false for its grants, and other instances may reclaim their
+     *     permits from {@code reclaimableAt} on
+     * @param reclaimableAt when other instances may reclaim the permits, by the database's clock, unless a heartbeat comes first; empty if
+     *     it has deregistered
      */
     public record HolderInstance(
             long id,

@@ -19,7 +19,7 @@ import java.util.SortedMap;
  * <p>Each method blocks the calling thread while a transaction of its own runs on a thread of the library
  * ({@code semaphore-database-N}). The transaction is repeated as {@link SemaphoreOperations} says. An interrupt does not abort it; the
  * interrupt flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it accesses the database,
- * and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries.
+ * and {@link org.springframework.dao.DataAccessException} if the database fails despite the retries.
  */
 public interface SemaphoreAdmin {
 
@@ -31,17 +31,18 @@ public interface SemaphoreAdmin {
      *
      * @param name the name, valid as {@link SemaphoreName} says
      * @param capacity the capacity, at least 0; 0 creates a paused semaphore
-     * @return true if it was created; false if a semaphore of this name exists, which keeps its capacity. One that a pattern has created
-     *     belongs to the operator from then on: it is not deleted when it is idle, and keeps its capacity when that of the pattern changes
+     * @return true if it was created; false if a semaphore of this name exists, which keeps its capacity. If a pattern created that
+     *     semaphore, it belongs to the operator from then on: it is not deleted when idle, and keeps its capacity when that of the pattern
+     *     changes
      * @throws IllegalArgumentException if the name is invalid or the capacity is negative
      */
     boolean create(String name, int capacity);
 
     /**
-     * Changes the capacity of a semaphore. It applies to all instances from their next acquire on; where permits are reused, within
-     * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants
-     * no permits until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange}.
-     * Setting the current capacity is not audited, but counts as set by hand for a semaphore of a pattern.
+     * Changes the capacity of a semaphore. The change applies to all instances from their next acquire on; where permits are reused, within
+     * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants no permits
+     * until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange}. Setting
+     * the current capacity again is not audited, but counts as set by hand for a semaphore of a pattern.
      *
      * @param name the semaphore
      * @param capacity the new capacity, at least 0
@@ -119,8 +120,7 @@ public interface SemaphoreAdmin {
     /**
      * Returns a page of {@link #list()}: semaphores whose name contains a text.
      *
-     * @param containing the text, without control characters; its case does not matter (on PostgreSQL, that of A to Z); empty for all
-     *     semaphores
+     * @param containing the text, without control characters; case is ignored (on PostgreSQL, for A to Z only); empty for all semaphores
      * @param afterName the name of the last semaphore of the previous page, without control characters; empty for the first page
      * @param limit the maximum number of semaphores, 1 to {@value #MAX_LIMIT}
      * @return the states
@@ -129,9 +129,9 @@ public interface SemaphoreAdmin {
     List<SemaphoreStatus> list(String containing, String afterName, int limit);
 
     /**
-     * Returns since when callers wait for permits, and since when permits are held. Considers the semaphores that {@link #list(String,
-     * String, int)} returns for the same arguments, and leaves out those that are not paused and have neither waiting callers nor held
-     * permits.
+     * Returns since when callers have waited for permits, and since when permits have been held. Considers the semaphores that
+     * {@link #list(String, String, int)} returns for the same arguments, and leaves out those that are not paused and have neither waiting
+     * callers nor held permits.
      *
      * @param containing a part of the names, as in {@link #list(String, String, int)}
      * @param afterName the name of the last semaphore of the previous page, as in {@link #list(String, String, int)}
@@ -146,7 +146,7 @@ public interface SemaphoreAdmin {
      * latest {@value #MAX_LIMIT}.
      *
      * @param last the length of the period that ends now; from 0 to a day
-     * @return how many, {@value #MAX_LIMIT} if there are more
+     * @return the number; {@value #MAX_LIMIT} if there are more
      * @throws IllegalArgumentException if the time is negative or longer than a day
      */
     int granted(Duration last);
@@ -165,8 +165,7 @@ public interface SemaphoreAdmin {
      * Returns a page of {@link #holders(String)}: holders whose owner, label or external id contains a text.
      *
      * @param name the semaphore
-     * @param containing the text, without control characters; its case does not matter (on PostgreSQL, that of A to Z); empty for all
-     *     holders
+     * @param containing the text, without control characters; case is ignored (on PostgreSQL, for A to Z only); empty for all holders
      * @param afterToken the fencing token of the last holder of the previous page; 0 for the first page
      * @param limit the maximum number of holders, 1 to {@value #MAX_LIMIT}
      * @return the holders
@@ -179,8 +178,8 @@ public interface SemaphoreAdmin {
      * Returns the requests that held permits of a semaphore at any time within a period, the last acquired first. Released
      * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. At most the last 2,000
      * released requests (or {@code limit}, if that is more) before the end of the period are considered; older requests are
-     * found only if they are still held. If more than {@code limit} are found, released requests are left out first, the earliest
-     * before the later ones.
+     * found only if they are still held. If more than {@code limit} are found, released requests are left out first, beginning with the
+     * earliest.
      *
      * @param name the semaphore
      * @param from the start of the period, by the database's clock
@@ -193,7 +192,7 @@ public interface SemaphoreAdmin {
     List<PermitUse> requests(String name, Instant from, Instant to, int limit);
 
     /**
-     * Returns the instances with callers that wait for permits of a semaphore, ordered by the longest wait. Instances for which
+     * Returns the instances with callers that wait for permits of a semaphore, the longest wait first. Instances for which
      * the semaphore is not {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair} (by default it is) are missing.
      *
      * @param name the name of the semaphore
@@ -240,8 +239,8 @@ public interface SemaphoreAdmin {
 
     /**
      * Returns the latest permits of a semaphore that the library took back without their holder, newest first: their time to live
-     * had passed, or the instance that kept them alive was gone. The holder, if it is still there, has lost them. They are found
-     * until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them.
+     * had passed, or the instance that kept them alive was gone. The holder, if it is still there, has lost them. Reclaims are found until
+     * {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them.
      *
      * @param name the name of the semaphore
      * @param limit the maximum number of reclaims, 1 to {@value #MAX_LIMIT}
@@ -269,7 +268,7 @@ public interface SemaphoreAdmin {
      * <p>If this JVM holds the grant, its listeners are notified of the loss. Another JVM that keeps the grant alive finds out at its
      * next heartbeat, within a sixth of {@code semaphore.instance-timeout} (about 3 seconds by default): then
      * {@link PermitGrant#isHeld} is false there, and the listeners are notified. For a grant that is not kept alive, {@code isHeld} stays
-     * true until it is renewed or checked, or its TTL has passed.
+     * true until the grant is renewed or checked, or its TTL has passed.
      *
      * <p>Waits up to {@code semaphore.jdbc.lock-wait-timeout} (5 seconds) for transactions that have locked the request, for
      * example those that have checked it with {@link SemaphoreOperations#requireHeld}.

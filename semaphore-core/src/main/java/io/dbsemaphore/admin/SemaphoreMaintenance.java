@@ -5,13 +5,13 @@ import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 
 /**
- * The maintenance tasks, which run by schedule and may be run by an operator at any time, on any instance. A bean;
+ * The maintenance tasks, which run on a schedule and may be run by an operator at any time, on any instance. A bean;
  * thread-safe.
  *
  * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method blocks the calling
  * thread, and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows), each in its own short transaction on a
  * thread of the library ({@code semaphore-database-N}). Each throws {@link SemaphoreClosedException} if this application instance is
- * stopped, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries. Batches that were committed
+ * stopped, and {@link org.springframework.dao.DataAccessException} if the database fails despite the retries. Batches that were committed
  * before a failure stay committed.
  */
 public interface SemaphoreMaintenance {
@@ -40,8 +40,8 @@ public interface SemaphoreMaintenance {
      * external ids are forgotten: a later acquire with one of them is granted again. Scheduled every
      * {@code semaphore.maintenance.request-cleanup-interval} (4 hours).
      *
-     * <p>Also deletes the audit of reclaims of that age, instances without requests whose lease expired a day ago, and semaphores that a
-     * pattern created and that were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days).
+     * <p>Also deletes the audit of reclaims of that age, instances that hold nothing, a day after their lease expired, and semaphores that
+     * a pattern created and that were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days).
      *
      * @return how many requests were deleted
      */

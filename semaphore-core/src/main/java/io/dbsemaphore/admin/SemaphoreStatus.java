@@ -40,13 +40,13 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
     public record WaitingInstance(long instance, String name, Instant since, int callers) {}
 
     /**
-     * Since when callers wait for permits of a semaphore, and since when permits are held, by the database's clock.
+     * Since when callers have waited for permits of a semaphore, and since when permits have been held, by the database's clock.
      *
      * @param name the name
-     * @param waitingSince when the first of the callers that wait in all instances arrived, or was first refused if its arrival is not
+     * @param waitingSince when the first of the callers that wait in any instance arrived, or was first refused if its arrival is not
      *     known; empty if nobody waits
      * @param heldSince when the oldest holder acquired its permits; empty if no permit is held
-     * @param pausedCapacity the capacity before the pause; empty if the semaphore is not paused, was created paused, or its audit was
+     * @param pausedCapacity the capacity before the pause; empty if the semaphore is not paused or was created paused, or if its audit was
      *     deleted
      */
     public record Since(

@@ -8,8 +8,8 @@ public enum OnUnavailable {
 
     /**
      * Skip the method and return an empty result: {@code null}, an empty {@code Optional}, a future completed with
-     * {@code null}, or an empty publisher. Rejected at start-up for primitive return types, and for return types that
-     * are not nullable for Kotlin or by JSpecify.
+     * {@code null}, or an empty publisher. Rejected at start-up for primitive return types, and for return types that are not nullable in
+     * Kotlin or according to JSpecify.
      */
     SKIP
 }

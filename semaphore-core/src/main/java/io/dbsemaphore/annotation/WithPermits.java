@@ -21,7 +21,7 @@ import org.springframework.core.annotation.AliasFor;
  * }</pre>
  *
  * <p><b>On a type</b> the annotation applies to every method that can be called through the bean's proxy, including
- * inherited ones; each call is a separate acquire. An annotation on a method replaces that on its type. The methods of
+ * inherited ones; each call is a separate acquire. An annotation on a method replaces the one on its type. The methods of
  * {@link Object} are never guarded. The annotation may be used on interfaces and as a meta-annotation.
  *
  * <p><b>When the work has ended</b> depends on the declared return type. For {@code CompletableFuture} and
@@ -36,13 +36,12 @@ import org.springframework.core.annotation.AliasFor;
  * {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero, the call returns a future at once, and no
  * thread waits: once the permits are held, a thread of the library calls the method, without the thread-locals of the caller. All other
  * methods are called on the calling thread, which waits for the permits. With {@code @Async}, a thread of the executor waits and calls the
- * method, even if it returns a future; reactive methods are called as above.
+ * method, even if the method returns a future; reactive methods are called as above.
  *
  * <p><b>If the acquire or an expression fails,</b> a method that returns a reactive type fails the subscription. A method that
  * returns a future and has a {@code waitTime} above zero fails the future. All other methods throw.
  *
- * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} returns the grant, on the thread that called the
- * method.
+ * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} returns the grant, on the thread that runs the method.
  *
  * <p><b>Transactions.</b> By default the permits are acquired before a transaction of the same method begins, and
  * released after it has ended; see the order of {@code WithPermitsAdvisor}. A transaction that the caller has already
@@ -79,8 +78,8 @@ public @interface WithPermits {
      * which requires {@code -parameters}) or index ({@code #p0}, {@code #a0}), {@code #root} with {@code methodName},
      * {@code method}, {@code args}, {@code target} and {@code targetClass}, and beans ({@code @bean}).
      *
-     * <p>A call throws {@link IllegalArgumentException} if an expression fails, or is {@code null} or empty, even as part of a
-     * name: all such calls would share a semaphore. An expression with the alternative {@code ''} may be empty, as in
+     * <p>A call throws {@link IllegalArgumentException} if an expression fails, or yields {@code null} or an empty text, even as part of a
+     * name: otherwise all such calls would share a semaphore. An expression with the alternative {@code ''} may be empty, as in
      * <code>#{#draft ? '-draft' : ''}</code> and <code>#{#tenant ?: ''}</code>.
      *
      * <p>No name may be repeated, in the annotation or by an expression: for several permits of a semaphore, set {@link #permits()}.
@@ -109,14 +108,15 @@ public @interface WithPermits {
     /**
      * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: the value configured for
      * the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise {@code semaphore.defaults.wait-time} (zero). A configured
-     * wait time does not change the thread: the calling thread waits for the permits and calls the method, even if it returns a future.
+     * wait time does not change the thread: the calling thread waits for the permits and calls the method, even if the method returns a
+     * future.
      *
      * @return the wait time
      */
     String waitTime() default "";
 
     /**
-     * A priority, in the formats of {@link #ttl()}: the caller queues as if it had arrived this much earlier. Without effect for a caller
+     * A priority, in the formats of {@link #ttl()}: the caller queues as if it had arrived this much earlier. Has no effect on a caller
      * that does not wait. Default: none. Upper limit: {@code semaphore.max-head-start} (1 hour).
      *
      * @return the head start
@@ -143,7 +143,7 @@ public @interface WithPermits {
 
     /**
      * The label, which tells operators what holds the permits; placeholders and expressions as in {@link #names()}. Default: the simple
-     * name of the class and the method, as {@code BackupService.backUp}.
+     * name of the class and the method, for example {@code BackupService.backUp}.
      *
      * @return the label
      * @see io.dbsemaphore.AcquireRequest#withLabel

@@ -42,7 +42,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     private static final String FINAL = "final";
 
     /**
-     * The methods of a class to which an annotation applies: that of the method, of a method that it overrides, or else of a type.
+     * Finds the methods of a class to which an annotation applies: their own, that of a method that they override, or else that of a type.
      *
      * @throws IllegalStateException if a proxy cannot intercept one of them
      */
@@ -104,7 +104,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                 .collect(Collectors.joining(", ", shownClass().getName() + "." + method.getName() + "(", ")"));
     }
 
-    /** The simple name of the class, and the method. Kotlin's names may be longer than a label, and end with a space. */
+    /** The simple name of the class, and the method. Kotlin's names may be too long for a label, or end with a space. */
     String label() {
         String simpleName = shownClass().getSimpleName(); // empty for an anonymous class
         String label =
@@ -125,7 +125,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         }
     }
 
-    /** Refuses a callback with an annotation of its own. One of its type applies to calls through the proxy. */
+    /** Refuses a callback with an annotation of its own. An annotation of its type applies to calls through the proxy. */
     private void requireNoCallback() {
         Stream.of("PostConstruct", "PreDestroy")
                 .filter(each -> MergedAnnotations.from(method).isPresent("jakarta.annotation." + each))
@@ -151,8 +151,8 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     }
 
     /**
-     * The methods of the class, then those of its interfaces, which may have an annotation for a method that a superclass implements. Of a
-     * proxy, those of its interfaces only.
+     * The methods of the class, then those of its interfaces, which may have an annotation for a method that a superclass implements. For a
+     * proxy, only those of its interfaces.
      */
     private static List<Method> declaredMethods(Class<?> targetClass) {
         Stream<Class<?>> ofClass = Proxy.isProxyClass(targetClass) ? Stream.empty() : Stream.of(targetClass);
@@ -176,7 +176,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                 : Optional.of(ofClass);
     }
 
-    /** @throws IllegalStateException if several apply and none replaces the others */
+    /** @throws IllegalStateException if several annotations apply and none replaces the others */
     private static Optional<WithPermits> find(AnnotatedElement element) {
         try {
             WithPermits nearest = AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class);

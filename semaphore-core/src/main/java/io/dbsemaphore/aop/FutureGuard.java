@@ -15,10 +15,10 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Guards a method whose work ends when the future that it returns completes.
  *
- * <p>Without a wait time it acquires and calls the method on the calling thread, and throws the exceptions of the acquire.
- * It does the same with {@code @Async}, where Spring's executor waits for the future in any case. With a wait time it
- * returns a future at once. When the permits are held, or were refused, a thread of this library calls the method or its
- * fallback, never the calling thread. If the acquire fails, so does the future.
+ * <p>Without a wait time, the guard acquires and calls the method on the calling thread, and throws the exceptions of the acquire.
+ * It does the same with {@code @Async}, where Spring's executor waits for the future in any case. With a wait time, it returns a future at
+ * once. When the permits are held, or were refused, a thread of this library calls the method or its fallback, never the calling thread. If
+ * the acquire fails, so does the future.
  *
  * <p>The caller gets a {@link GuardedFuture}, which passes through up to two {@link Step}s:
  *
@@ -29,8 +29,8 @@ import org.springframework.util.function.SingletonSupplier;
  *      \--cancelled--> cancel the acquire; a grant that arrives nevertheless is released
  * </pre>
  *
- * The release runs on a thread of this library, since the thread that ended the work may be an event loop. Only if the work has
- * ended when the method returns, the thread that called it releases. The future completes after the release.
+ * The release runs on a thread of this library, since the thread that ended the work may be an event loop. If the work has ended when the
+ * method returns, the thread that called the method releases instead. The future completes after the release.
  */
 final class FutureGuard extends MethodGuard {
 
@@ -119,12 +119,12 @@ final class FutureGuard extends MethodGuard {
             end();
         }
 
-        /** Releases the grant once. The end of the work and a cancellation may coincide: the later of them waits. */
+        /** Releases the grant once. The end of the work and a cancellation may coincide: the later one waits. */
         void end() {
             released.get();
         }
 
-        /** The stage as a future. If it has none, a future that never completes and is not connected with the stage. */
+        /** The stage as a future. If the stage has none, a future that never completes and is not connected with the stage. */
         CompletableFuture<?> future() {
             try {
                 return stage.toCompletableFuture();

@@ -85,7 +85,7 @@ interface Refusal {
         if (reactive != null && !reactive.supportsEmpty()) {
             throw cannotSkip(annotated, "the return type " + returned.getName() + ", which cannot be empty");
         }
-        // Callers in Kotlin or with a null checker do not expect null of every type
+        // Callers in Kotlin or with a null checker do not expect null for every type
         if (empty == null
                 && reactive == null
                 && returned != void.class

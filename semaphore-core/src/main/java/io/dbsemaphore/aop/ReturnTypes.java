@@ -17,8 +17,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Determines when the work of a method ends: when it returns, when the future that it returned completes, or when a
- * subscription to the publisher that it returned ends. Rejects methods with a <em>late</em> return type: one that is returned
- * before the work has ended, or does its work when it is used.
+ * subscription to the publisher that it returned ends. Rejects methods with a <em>late</em> return type: its values are returned before the
+ * work has ended, or do the work when they are used.
  */
 final class ReturnTypes {
 

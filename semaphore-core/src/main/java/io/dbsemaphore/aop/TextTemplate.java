@@ -70,7 +70,7 @@ record TextTemplate(
         return parts.stream().allMatch(LiteralExpression.class::isInstance);
     }
 
-    /** @throws IllegalArgumentException if an expression fails or has no value, or the whole is not valid */
+    /** @throws IllegalArgumentException if an expression fails or has no value, or the whole text is not valid */
     String evaluate(EvaluationContext context) {
         StringBuilder value = new StringBuilder();
         for (Expression part : parts) {

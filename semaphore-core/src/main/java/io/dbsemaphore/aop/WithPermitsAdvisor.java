@@ -59,7 +59,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     /**
      * Releases permits for threads that must not be blocked, such as event loops, and calls methods after an asynchronous acquire. Each
-     * task needs a thread of its own: a release must not wait for dependent actions that run after an earlier one. There are never more
+     * task needs a thread of its own: a release must not wait for dependent actions that run after an earlier release. There are never more
      * tasks than held grants.
      */
     private final transient Executor threads;
@@ -77,7 +77,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     /**
      * Creates an advisor.
      *
-     * @param operations supplies the operations. It is not called before the first guarded method, since advisors are
+     * @param operations supplies the operations. It is not called before the first guarded method is, since advisors are
      *     created before ordinary beans, and must not initialize a {@code DataSource} early
      * @param beanFactory resolves the placeholders and bean references of annotations
      * @param order the position of the advice; a lower value is further out

@@ -29,7 +29,7 @@ public class DaemonThreads {
         return thread;
     }
 
-    /** A factory of threads whose names are the given one, a hyphen and a number, starting with 1. */
+    /** A factory of threads named by the given name, a hyphen and a number, starting with 1. */
     public final ThreadFactory numbered(String name) {
         AtomicInteger created = new AtomicInteger();
         return task -> create(name + "-" + created.incrementAndGet(), task);
@@ -68,7 +68,7 @@ public class DaemonThreads {
     /**
      * An executor with one thread, for delayed and periodic tasks.
      *
-     * @param context runs all that the thread does
+     * @param context runs everything that the thread does
      */
     public final ScheduledThreadPoolExecutor scheduler(String name, Consumer<Runnable> context) {
         ScheduledThreadPoolExecutor scheduler =
@@ -78,7 +78,7 @@ public class DaemonThreads {
     }
 
     /**
-     * Privileged: otherwise the access control context of the thread refers to the class loaders of all classes on the stack.
+     * Privileged: otherwise the access control context of the thread would refer to the class loaders of all classes on the stack.
      */
     @SuppressWarnings("removal") // required before Java 24; since then it only runs the action
     private static Thread withoutCallers(String name, Runnable task) {

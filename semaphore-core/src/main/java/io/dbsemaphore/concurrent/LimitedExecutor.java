@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs a limited number of tasks at a time in a shared pool. Further tasks wait without a thread.
  *
- * <p>With a timer, tasks do not wait long for others that block: while tasks wait, after each {@link #PATIENCE} up to two threads are added
+ * <p>With a timer, tasks do not wait long for others that block: while tasks wait, up to two threads are added after each {@link #PATIENCE}
  * for each task that has run for that long. These threads end when no task waits.
  */
 public final class LimitedExecutor implements Executor {
@@ -39,7 +39,7 @@ public final class LimitedExecutor implements Executor {
     private boolean timed;
     private long warnedAt = System.nanoTime() - WARN_EVERY;
 
-    /** An executor whose tasks wait for those that block. */
+    /** Creates an executor whose tasks wait for those that block. */
     public LimitedExecutor(Executor pool, int max) {
         this(pool, max, "tasks", null);
     }
@@ -47,7 +47,7 @@ public final class LimitedExecutor implements Executor {
     /**
      * Creates an executor.
      *
-     * @param tasks the name of the tasks in a warning that many block
+     * @param tasks the name of the tasks in the warning that many block
      * @param timer runs a task after {@link #PATIENCE}, on a thread that must not block
      */
     public LimitedExecutor(Executor pool, int max, String tasks, @Nullable Consumer<Runnable> timer) {
@@ -108,7 +108,7 @@ public final class LimitedExecutor implements Executor {
     /** A thread of the pool while it runs tasks. */
     private final class Worker implements Runnable {
 
-        /** The timer's thread, on which the pool runs a worker that it has no thread for; null without a timer. */
+        /** The timer's thread, on which the pool runs a worker if it has no thread for it; null without a timer. */
         private final @Nullable Thread creator;
 
         private volatile @Nullable Thread thread;

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 
-/** Logs failures in loops that must not end, such as an {@link OutOfMemoryError}, if that is possible. */
+/** Logs failures, such as an {@link OutOfMemoryError}, in loops that must not end, if logging is possible. */
 public final class UnexpectedErrors {
 
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);

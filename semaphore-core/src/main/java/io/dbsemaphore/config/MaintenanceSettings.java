@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** Those {@link SemaphoreSettings} that concern the maintenance. */
+/** The {@link SemaphoreSettings} that concern the maintenance. */
 public final class MaintenanceSettings {
 
     private static final String PREFIX = "semaphore.maintenance.";

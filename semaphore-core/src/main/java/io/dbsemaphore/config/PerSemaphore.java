@@ -37,7 +37,7 @@ public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T>
     }
 
     /**
-     * The same value for all semaphores.
+     * Uses the same value for all semaphores.
      *
      * @param <T> the type of the value
      * @param value the value

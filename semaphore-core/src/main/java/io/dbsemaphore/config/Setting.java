@@ -7,9 +7,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * One setting: its property, the type of its value, its default and its bounds. The settings are the constants of
- * {@link SemaphoreSettings} and {@link MaintenanceSettings}, as socket options are those of {@link java.net.StandardSocketOptions}.
- * Properties, defaults and bounds are written there only: {@link SemaphoreSettings#withProperties} binds them.
+ * One setting: its property, the type of its value, its default and its bounds. The settings are constants of {@link SemaphoreSettings} and
+ * {@link MaintenanceSettings}, as socket options are constants of {@link java.net.StandardSocketOptions}. Properties, defaults and bounds
+ * are written in these two classes only: {@link SemaphoreSettings#withProperties} binds them.
  *
  * @param <T> the type of its value
  */
@@ -26,7 +26,7 @@ public final class Setting<T> {
         this.byDefault = byDefault;
     }
 
-    /** A setting that properties set for single semaphores only. */
+    /** A setting that has properties for single semaphores only. */
     @SuppressWarnings("unchecked") // the class of a T
     static <T> Setting<T> of(String property, T byDefault) {
         return new Setting<>(property, (Class<T>) byDefault.getClass(), others -> byDefault);
@@ -77,7 +77,7 @@ public final class Setting<T> {
         checks.forEach(check -> check.accept(property, value));
     }
 
-    /** A check whose message has the bound, and the consequence of another value. */
+    /** A check whose message names the bound, and the consequence of another value. */
     static <T> BiConsumer<String, T> must(String bound, Predicate<T> holds, String otherwise) {
         return (property, value) -> {
             if (!holds.test(value)) {

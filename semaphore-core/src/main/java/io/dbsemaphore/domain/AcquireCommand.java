@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The validated request of one acquire, with all defaults applied. Immutable; its progress is in {@link AcquireState}.
+ * The validated request of one acquire, with all defaults applied. Immutable; the progress is in {@link AcquireState}.
  *
  * @param externalId the idempotency key
  * @param externalIdGiven whether the caller chose the external id, so that an earlier acquire may have used it
@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param exclusive whether the whole capacity is requested
  * @param ttl the time to live; null when held until released
  * @param owner the owner of the grant
- * @param label what asks for the permits; null if it has no label
- * @param keeper supplies the id of the JVM that will keep the grant alive, which may change; null if none will
+ * @param label names what asks for the permits; null if not given
+ * @param keeper supplies the current id of the JVM that will keep the grant alive; null if none will
  */
 public record AcquireCommand(
         String externalId,
@@ -40,7 +40,7 @@ public record AcquireCommand(
         permits = Collections.unmodifiableSortedMap(new TreeMap<>(permits));
     }
 
-    /** What it asks for, by semaphore, sorted by name. */
+    /** Returns the ask for each semaphore, sorted by name. */
     public Map<String, Ask> asks() {
         TreeMap<String, Ask> asks = new TreeMap<>();
         permits.forEach((name, count) -> asks.put(name, new Ask(count, exclusive)));

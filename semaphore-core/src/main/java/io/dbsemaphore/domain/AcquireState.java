@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
  * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts. The queue sets
- * everything else, mostly when a batch ends, so that a transaction that decides twice counts nothing twice. Thread-safe. Two
- * acquires of equal commands have distinct states.
+ * everything else, mostly when a batch ends, so that nothing is counted twice if a transaction decides twice. Thread-safe. Two acquires of
+ * equal commands have distinct states.
  */
 public class AcquireState {
 
@@ -31,7 +31,7 @@ public class AcquireState {
     private volatile Map<String, Demand> demandAhead = Map.of();
     private volatile Reuse reuse = new Reuse(null, 1);
 
-    /** How its permits are reused, if they are. */
+    /** How its permits are reused, if at all. */
     private record Reuse(@Nullable ReuseTerms terms, int tokens) {}
 
     private enum Claim {
@@ -68,8 +68,8 @@ public class AcquireState {
     }
 
     /**
-     * The semaphores whose permits are locked, counted and waited for, each with how many, sorted by name. Today they are those that the
-     * command {@linkplain AcquireCommand#asks asks for}.
+     * By semaphore, sorted by name, the number of permits that are locked, counted and waited for. Today, this is what the command
+     * {@linkplain AcquireCommand#asks asks for}.
      */
     public Map<String, Ask> charges() {
         return charges;
@@ -90,7 +90,7 @@ public class AcquireState {
         requestIds.remove(requestId);
     }
 
-    /** The ids of the request rows that attempts of this acquire have inserted, or tried to. */
+    /** The ids of the request rows that attempts of this acquire have inserted, or tried to insert. */
     public Set<Long> requestIds() {
         return Set.copyOf(requestIds);
     }
@@ -104,7 +104,7 @@ public class AcquireState {
         this.demandAhead = Map.copyOf(demandAhead);
     }
 
-    /** How many permits of a semaphore are awaited by callers of this instance that are ahead of this acquire. */
+    /** The permits of a semaphore that callers of this instance ahead of this acquire wait for. */
     public Demand demandAhead(String name) {
         return demandAhead.getOrDefault(name, Demand.NONE);
     }
@@ -121,7 +121,7 @@ public class AcquireState {
         return reuse.terms();
     }
 
-    /** The label of the request in the database; null for one whose permits other callers of this JVM may use after this one. */
+    /** The label of the request in the database; null if other callers of this JVM may use its permits later. */
     public @Nullable String label() {
         return reuse.terms() == null ? command.label() : null;
     }
@@ -141,7 +141,7 @@ public class AcquireState {
         return attempt;
     }
 
-    /** Whether an attempt may have committed a grant, since its commit was not answered. */
+    /** Whether an attempt may have committed a grant: its commit was not answered. */
     public boolean isOutcomeUnknown() {
         return attempt.isOutcomeUnknown();
     }
@@ -188,14 +188,14 @@ public class AcquireState {
     }
 
     /**
-     * Withdraws the acquire, unless a transaction has claimed it. True if no attempt writes for it from now on. An earlier attempt may
-     * have written, if the {@linkplain #isOutcomeUnknown outcome is unknown}.
+     * Withdraws the acquire, unless a transaction has claimed it. Returns true if no attempt writes for it from now on. An earlier attempt
+     * may have written, if the {@linkplain #isOutcomeUnknown outcome is unknown}.
      */
     public boolean withdraw() {
         return claim.compareAndSet(Claim.OPEN, Claim.WITHDRAWN) || claim.get() == Claim.WITHDRAWN;
     }
 
-    /** Claims the acquire for a transaction that is about to write for it. False if it has been withdrawn. */
+    /** Claims the acquire for a transaction that is about to write for it. Returns false if it has been withdrawn. */
     public boolean claim() {
         return claim.compareAndSet(Claim.OPEN, Claim.CLAIMED) || claim.get() == Claim.CLAIMED;
     }

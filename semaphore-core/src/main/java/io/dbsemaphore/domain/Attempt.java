@@ -5,17 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the attempts of one acquire have found out so far.
+ * The findings of all attempts of one acquire so far.
  *
  * @param failures the number of attempts that failed
  * @param failure the last failure; null if none has failed
  * @param isConflict whether the server rolled that attempt back, in favor of another transaction
- * @param unknownAfter after how many failures the outcome became unknown, since a commit was not answered; -1 if it is known
+ * @param unknownAfter the number of failures after which the outcome became unknown, because a commit was not answered; -1 if known
  * @param isWriteBlocked whether the last attempt locked the rows of the semaphores, but could not write its grant: an open transaction may
  *     have inserted the external id
  * @param blockedBy the semaphore for which the acquire was {@linkplain GrantOutcome.Postponed postponed}; null if it was not, or was refused
  *     since
- * @param isIsolated whether the next attempt has a batch of its own, since a batch that contained the acquire has failed
+ * @param isIsolated whether the next attempt has a batch of its own, because a batch that contained the acquire has failed
  * @param shortages the last refusal by the database, or on its behalf; empty if there was none
  */
 public record Attempt(
@@ -33,12 +33,12 @@ public record Attempt(
     /** Before the first attempt. */
     public static final Attempt NONE = new Attempt(0, null, false, KNOWN, false, null, false, List.of());
 
-    /** The outcome is known. */
+    /** Records that the outcome is known. */
     public Attempt decided() {
         return with(KNOWN, isWriteBlocked, blockedBy, isIsolated, shortages);
     }
 
-    /** A commit was not answered. */
+    /** Records that a commit was not answered. */
     public Attempt unknown() {
         return with(isOutcomeUnknown() ? unknownAfter : failures, isWriteBlocked, blockedBy, isIsolated, shortages);
     }
@@ -47,7 +47,7 @@ public record Attempt(
         return with(unknownAfter, isWriteBlocked, null, isIsolated, now);
     }
 
-    /** Another transaction had locked or deleted the row of this semaphore. */
+    /** Records that another transaction had locked or deleted the row of this semaphore. */
     public Attempt postponed(String name) {
         return with(unknownAfter, isWriteBlocked, name, isIsolated, shortages);
     }
@@ -73,7 +73,7 @@ public record Attempt(
         return unknownAfter != KNOWN;
     }
 
-    /** Whether that is so, and the attempt that finds it out has not failed. */
+    /** Whether the outcome is unknown, and the attempt to find it out has not failed. */
     public boolean isOutcomeToBeFound() {
         return isOutcomeUnknown() && failures - unknownAfter <= 1;
     }

@@ -10,9 +10,9 @@ import java.util.Map;
  * @param outcomes the outcomes of the acquires, in the order of the batch
  * @param availability the resulting availability of the semaphores whose rows were locked, by name
  * @param reclaimed the requests whose permits were reclaimed
- * @param released the outcomes of the releases, by the ids of their requests; without requests that another transaction has locked, and in
- *     a batch with acquires, without those that were released before
- * @param answeredAt this JVM's monotonic clock when the held permits were read, from which the decision follows
+ * @param released the outcomes of the releases, by request id. Omits requests that another transaction has locked; in a batch with
+ *     acquires, also those that were released before
+ * @param answeredAt this JVM's monotonic clock when the held permits, on which the decision is based, were read
  */
 public record BatchResult(
         List<GrantOutcome> outcomes,

@@ -26,26 +26,26 @@ public sealed interface GrantOutcome {
      */
     record HandedOver(String externalId) implements GrantOutcome {}
 
-    /** The attempt to grant it in one round trip has changed nothing: another one decides. */
+    /** The attempt in one round trip has changed nothing: another attempt decides. */
     record Undecided() implements GrantOutcome {}
 
     /** Too few permits were available; waiting may help. */
     record Refused(List<PermitShortage> shortages) implements GrantOutcome {
 
-        /** Whether the caller may not wait, since enough others do. */
+        /** Whether the caller must not wait, because enough others do. */
         public boolean isByFullLine() {
             return shortages.stream().anyMatch(PermitShortage::isQueueFull);
         }
     }
 
     /**
-     * Not decided, since another transaction has locked or deleted a row. A later batch may wait for the row.
+     * Not decided, because another transaction has locked or deleted a row. A later batch may wait for the row.
      *
      * @param name the semaphore whose row it is
      */
     record Postponed(String name) implements GrantOutcome {}
 
-    /** Not decided, since the caller has withdrawn the acquire. */
+    /** Not decided, because the caller has withdrawn the acquire. */
     record Withdrawn() implements GrantOutcome {}
 
     /** Waiting does not help. */

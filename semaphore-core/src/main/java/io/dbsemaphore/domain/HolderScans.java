@@ -9,23 +9,23 @@ import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /**
- * Caches the results of scans of all holders of a semaphore. A refusal needs such a scan, while the semaphore's row is locked. A scan
- * takes long if there are many holders, or while an old snapshot is open, so that released permits are read, too. Its result is then
- * reused for some time, which bounds the share of time that scans take, whatever the number of refusals.
+ * Caches the results of scans of all holders of a semaphore. A refusal needs such a scan, while the semaphore's row is locked. A scan takes
+ * long if there are many holders, or while an open old snapshot makes it read released permits, too. The result of a long scan is reused
+ * for some time, which limits the share of time that scans take, whatever the number of refusals.
  */
 public final class HolderScans<T> {
 
     private static final int MAX_CACHED = 1_000;
 
-    /** The result of a scan up to this long is not reused: it costs no more than the acquire itself. */
+    /** A scan up to this long costs no more than the acquire itself, so its result is not reused. */
     private static final long SHORT = Duration.ofMillis(1).toNanos();
 
     /** A result is reused for 20 times the duration of its scan, so that scans take at most 5 % of the time. */
     private static final int REUSE_PER_COST = 20;
 
     /**
-     * The longest time that the first long scan counts for; each further one counts for no longer than the one before. A single scan may
-     * have taken long because the JVM, the network or the server was stalled.
+     * The reuse is computed from at most this duration for the first long scan, and for each further one from at most the duration of the
+     * one before: a single scan may have taken long because the JVM, the network or the server was stalled.
      */
     private static final long FIRST = Duration.ofMillis(100).toNanos();
 

@@ -4,7 +4,7 @@ import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The row of a semaphore, which the current transaction has locked unless it only polls.
+ * The row of a semaphore, locked by the current transaction unless that only polls.
  *
  * @param fence the highest fencing token granted so far
  * @param waitersUntil until when callers may be waiting, by the database's clock; null if none has waited yet

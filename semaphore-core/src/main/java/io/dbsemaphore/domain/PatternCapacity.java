@@ -3,9 +3,9 @@ package io.dbsemaphore.domain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The capacity of a semaphore that a pattern has created and that nobody has set by hand, as its row says.
+ * The stored capacity, which nobody has set by hand, of a semaphore that a pattern has created.
  *
- * @param setBy who set it last; null if nobody has since the pattern created it
+ * @param setBy who set it last; null if unchanged since the pattern created the semaphore
  */
 public record PatternCapacity(
         long id, String name, int capacity, @Nullable String setBy) {
@@ -24,7 +24,7 @@ public record PatternCapacity(
     /**
      * Whether it has to be changed.
      *
-     * @param by who sets it. An operator who sets the capacity of a pattern does not change that of a provider
+     * @param by who sets it. An operator who sets the capacity of a pattern does not change one that a provider has set
      */
     public boolean differsFrom(int wanted, String by) {
         boolean differs = capacity != wanted;

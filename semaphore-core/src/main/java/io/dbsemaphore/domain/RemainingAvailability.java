@@ -12,7 +12,7 @@ import java.time.LocalDateTime;
  * @param fenceBefore the fence before the transaction
  * @param fence the fence after the transaction; 0 if the semaphore has been deleted
  * @param readAt the database's clock when the held permits were summed
- * @param elsewhere the callers of other instances that wait
+ * @param elsewhere the waiting callers of other instances
  * @param isRegistered whether the other instances know the waiting callers of this one
  */
 public record RemainingAvailability(

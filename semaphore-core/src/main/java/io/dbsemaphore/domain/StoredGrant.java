@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A held grant as stored in the database.
  *
  * @param requestId the id of its request
- * @param label what asked for the permits; null if its request has no label
+ * @param label names what asked for the permits; null if its request has no label
  * @param permits its permits, in the order of their ids
  * @param ttl its time to live; null if it is held until released
  * @param acquiredAt when it was acquired, by the database's clock

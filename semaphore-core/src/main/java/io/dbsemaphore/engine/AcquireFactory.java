@@ -39,9 +39,9 @@ final class AcquireFactory {
     }
 
     /**
-     * Adds the longest wait time that is configured for the semaphores of a request, if it sets none.
+     * Adds to a request without a wait time the longest one that is configured for its semaphores.
      *
-     * @throws IllegalArgumentException if the head start exceeds its limit, also of a request that an idle permit would serve
+     * @throws IllegalArgumentException if the head start exceeds its limit, even if an idle permit would serve the request
      */
     AcquireRequest withDefaults(AcquireRequest request) {
         if (!request.headStart().isZero()
@@ -66,7 +66,7 @@ final class AcquireFactory {
      *
      * @param forWork whether this JVM is about to do work under the grant, which is then kept alive by default
      * @throws IllegalArgumentException if the request exceeds a limit
-     * @throws IllegalTransactionStateException within an open transaction, if that is refused
+     * @throws IllegalTransactionStateException within an open transaction, if such acquires are refused
      */
     Acquire begin(AcquireRequest request, boolean forWork) {
         boolean keptAlive = request.keepAlive().orElse(forWork) && !request.isWithoutTtl();
@@ -152,8 +152,8 @@ final class AcquireFactory {
     }
 
     /**
-     * The maximum hold of this request; if it sets none, the shortest that is configured for its semaphores. It is limited so that the
-     * database can store the expiry, and the monotonic clock can count it.
+     * The maximum hold of this request; if it sets none, the shortest that is configured for its semaphores. Limited so that the database
+     * can store the expiry, and the monotonic clock can measure it.
      */
     Duration maxHold(AcquireRequest request) {
         PerSemaphore<Duration> maxHolds = settings.get(SemaphoreSettings.MAX_HOLD);

@@ -43,8 +43,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Acquires permits, with or without a thread that waits: submits the acquire, creates missing semaphores of a pattern, and makes the
- * caller's result from the decision of the database.
+ * Acquires permits, with or without a waiting thread: submits the acquire, creates missing semaphores of a pattern, and makes the caller's
+ * result from the decision of the database.
  *
  * <p>An acquire that fails holds nothing. After a commit without an answer, the next attempt finds the outcome: it waits for the locks of
  * the lost transaction, and then reads whether the request exists. If no attempt gets that far, the acquire is undone.
@@ -56,12 +56,15 @@ final class AcquireService {
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
     /**
-     * How often an acquire is tried again. Several times in a row, other instances may delete the semaphores that it has created, and other
-     * callers of this JVM may take the idle permits that it has returned.
+     * How often an acquire is tried again: other instances may repeatedly delete the semaphores that it has created, and other callers of
+     * this JVM may take the idle permits that it has returned.
      */
     private static final int MAX_REPEATED = 100;
 
-    /** The maximum number of concurrent completions of asynchronous acquires, unless they block. The library's own steps have the same. */
+    /**
+     * The maximum number of concurrent completions of asynchronous acquires, unless they block. The library's own steps have the same
+     * limit.
+     */
     private static final int MAX_COMPLETIONS = 64;
 
     private final Collaborators with;
@@ -69,7 +72,7 @@ final class AcquireService {
     private final Executor asynchronousSteps;
 
     private final LimitedExecutor completions;
-    /** Has one permit less for each acquire in progress. */
+    /** Has one permit fewer for each acquire in progress. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
     /** Refuses further acquires, so that {@link #awaitNone} ends even if callers go on acquiring. */
     private volatile boolean closed;
@@ -132,7 +135,7 @@ final class AcquireService {
      * Acquires like {@link #acquire}, without a waiting thread. The caller may complete or cancel the future at any time: a waiting
      * acquire then leaves the queue, and a grant that arrives nevertheless is released.
      *
-     * @return a future that is completed on a thread that code of the application may block
+     * @return a future, completed on a thread that code of the application may block
      * @throws io.dbsemaphore.SemaphoreClosedException after the end
      */
     CompletableFuture<AcquireResult> acquireAsync(AcquireRequest requested) {
@@ -156,8 +159,8 @@ final class AcquireService {
     }
 
     /**
-     * Acquires permits as soon as they are available within the wait time. Missing semaphores that match a pattern are created
-     * first. The calling thread makes the result, and notifies the listeners.
+     * Acquires permits as soon as they are available, within the wait time. Missing semaphores that match a pattern are created first. The
+     * calling thread makes the result, and notifies the listeners.
      *
      * @throws io.dbsemaphore.SemaphoreClosedException after the end
      * @throws io.dbsemaphore.AcquireInterruptedException if interrupted before the acquire was decided; nothing is held
@@ -213,7 +216,7 @@ final class AcquireService {
     }
 
     /**
-     * Refuses further acquires, and waits until none is in progress. Returns false if the timeout passed before. To be called when the
+     * Refuses further acquires, and waits until none is in progress. Returns false if the timeout passes first. To be called after the
      * queue is closed, which ends acquires that still begin.
      */
     boolean awaitNone(Duration timeout) throws InterruptedException {
@@ -237,7 +240,7 @@ final class AcquireService {
                 : with.patterns().createMissing(acquire, answer);
     }
 
-    /** Delivers the results that wait for actions of the application that block. */
+    /** Delivers the results that wait for blocking actions of the application. */
     void deliverAll() {
         completions.relieve(Duration.ZERO);
     }
@@ -298,7 +301,7 @@ final class AcquireService {
             if (result.isDone()
                     && acquire.command().externalIdGiven()
                     && answer.outcome() instanceof GrantOutcome.Granted granted) {
-                // unless another caller of this JVM has a replayed grant kept alive, this instance no longer keeps it
+                // this also unbinds a replayed grant, unless another caller of this JVM has it kept alive
                 if (!granted.replayed()
                         || !with.keepAlive().keeps(granted.grant().requestId())) {
                     var unused = with.background().undo(acquire);
@@ -309,7 +312,7 @@ final class AcquireService {
                 ReusedGrant use = with.quotas().takeHandedOver(handedOver);
                 return use == null ? attempt(acquire.again()) : CompletableFuture.completedFuture(acquired(use));
             }
-            // one may have become idle while the database refused the acquire
+            // a permit may have become idle while the database refused the acquire
             ReusedGrant idle = answer.outcome() instanceof GrantOutcome.Refused
                     ? with.quotas().take(acquire.reuseTerms())
                     : null;
@@ -341,7 +344,7 @@ final class AcquireService {
             return attempt(acquire.again());
         }
 
-        /** Ends the acquire, then delivers the result: a stop need not wait for the application's code, which that may run. */
+        /** Ends the acquire before the delivery, which may run code of the application: a stop need not wait for that. */
         private void end(AcquireResult outcome, @Nullable Throwable failure) {
             inProgress.release();
             if (outcome instanceof AcquireResult.Granted granted) { // the caller may leave before the delivery
@@ -407,7 +410,7 @@ final class AcquireService {
         return Duration.ofNanos(System.nanoTime() - nanos);
     }
 
-    /** Takes over a grant. If that fails, releases it, since an acquire that throws must hold nothing. */
+    /** Takes over a grant. If that fails, releases it, because an acquire that throws must hold nothing. */
     private PermitGrant holdOrGiveBack(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         try {
             return hold(acquire, granted, answer);
@@ -498,7 +501,7 @@ final class AcquireService {
 
     private void undo(Acquire acquire, Throwable failure) {
         boolean inTime = !acquire.hasWaitTime()
-                || !acquire.callDeadline().isPassed(); // if it is, the database did not answer within the wait time
+                || !acquire.callDeadline().isPassed(); // if passed, the database did not answer within the wait time
         // on a thread of the library: the pool may have no connection for longer than the caller waits
         CompletableFuture<Boolean> undone = with.background().undo(acquire);
         CountDownLatch ended = new CountDownLatch(1);

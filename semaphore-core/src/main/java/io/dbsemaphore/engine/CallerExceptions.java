@@ -4,8 +4,8 @@ import io.dbsemaphore.SemaphoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts exceptions of worker threads to exceptions of the caller, like {@link java.util.concurrent.ForkJoinTask}: they have the same
- * type, the stack trace of the caller, and as cause the original, which several callers may share.
+ * Converts exceptions of worker threads to exceptions of the caller, like {@link java.util.concurrent.ForkJoinTask}: of the same type, with
+ * the caller's stack trace, and with the original, which several callers may share, as the cause.
  */
 final class CallerExceptions {
 

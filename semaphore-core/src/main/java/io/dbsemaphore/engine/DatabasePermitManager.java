@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The operations on grants, on the current run of the engine, across its stops and starts. Acquires and releases are delegated to the run.
- * Finds, renewals and checks are made here, and end grants that are found to be lost.
+ * The operations on grants, on the current run of the engine, across its stops and starts. Delegates acquires and releases to the run.
+ * Finds, renews and checks grants itself, and ends those that it finds to be lost.
  *
  * @param granting supplies the run that grants acquires; throws if the engine is stopped
  * @param current supplies the current run, or the last one
@@ -106,7 +106,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
     public void renew(GrantHandle handle, Duration ttl) {
         Run run = current.get();
         Duration checkedTtl = run.acquireFactory.checkTtl(ttl);
-        bind(handle); // another use would have this time to live
+        bind(handle); // otherwise the next use would have this time to live
         boolean renewed = !handle.state().isReleased()
                 && run.retry.call(() -> {
                     long asOf = System.nanoTime();
@@ -134,7 +134,7 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
     @Override
     public void requireHeld(PermitGrant grant) {
         Run run = current.get();
-        // a decorated handle is looked up by its id; that of a use is not known to another engine
+        // a decorated handle is looked up by its id; the id of a use is not known to another engine
         GrantHandle handle = grant instanceof GrantHandle own && (own.isOf(this) || own instanceof ReusedGrant)
                 ? own
                 : require(run, grant.externalId(), grant.permits());
@@ -153,13 +153,13 @@ record DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current)
                         .map(this::handleOf)
                         .or(() -> findStored(run, externalId));
         if (handle.isEmpty()) {
-            own.map(this::handleOf).ifPresent(run.keepAlive::lose); // unless its acquire has ended meanwhile
+            own.map(this::handleOf).ifPresent(run.keepAlive::lose); // but not a grant that was acquired meanwhile
             throw new PermitLostException(externalId, permits);
         }
         return handle.get();
     }
 
-    /** Ensures that the end of a reused permit's use is written to the database before another use begins. Fails if it has ended. */
+    /** Ensures that the end of a reused permit's use is written to the database before another use begins. Fails if this use has ended. */
     private static void bind(GrantHandle handle) {
         if (handle instanceof ReusedGrant use && !use.bind()) {
             throw new PermitLostException(use.externalId(), use.permits());

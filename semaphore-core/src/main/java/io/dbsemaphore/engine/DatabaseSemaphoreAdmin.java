@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of administrators: checks the input, and runs the transaction with retries, on the current run of the engine.
+ * The operations of administrators: each checks its input, and runs its transaction with retries, on the current run of the engine.
  *
  * @param current supplies the current run, or the last one
  */
@@ -93,7 +93,7 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
         return listed(containing, afterName, limit);
     }
 
-    /** Lists semaphores without that of the maintenance. Reads one more for it. */
+    /** Lists semaphores except that of the maintenance, for which it reads one more. */
     private List<SemaphoreStatus> listed(String containing, String afterName, int limit) {
         return run(database -> database.admin().list(containing, afterName, limit + 1)).stream()
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))

@@ -46,7 +46,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     static final String SEMAPHORE = "dbsemaphore.maintenance";
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
-    /** Limited, since a task that hangs must not block the other instances for ever. Two at the same time do no harm. */
+    /** Limited, because a hanging task must not block the other instances for ever. Two tasks at the same time do no harm. */
     private static final Duration MAX_HOLD = Duration.ofMinutes(30);
 
     private static final Duration FORGET_WAITERS_AFTER = Duration.ofMinutes(1);
@@ -55,9 +55,9 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
     /** The first runs of instances that start at the same time are spread over this time. */
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
-    /** The number of its intervals after which a task that has not completed is overdue. */
+    /** A task that has not completed for this many of its intervals is overdue. */
     private static final int INTERVALS = 3;
-    /** No task is overdue before this time, since a slow database may not keep up with a short interval. */
+    /** No task is overdue before this time, because a slow database may not keep up with a short interval. */
     private static final Duration AT_LEAST = Duration.ofMinutes(1);
 
     private static final String OVERDUE = """
@@ -123,7 +123,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
 
     private void schedule(Task task, IntSupplier work, Timer timer) {
         long millis = with.settings().get(task.interval()).toMillis();
-        // soon, since instances may be restarted often; at random, so that not all begin together
+        // soon, because instances may be restarted often; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
         doneAt.put(task, System.nanoTime());
         timer.every(Duration.ofMillis(first), Duration.ofMillis(millis), () -> run(task.name(), work));
@@ -166,7 +166,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
                 : Optional.empty();
     }
 
-    /** Ends a running task after its current transaction. Another instance does the rest, or the next start. */
+    /** Ends a running task after its current transaction. Another instance, or the next start, does the rest. */
     @Override
     public void close() {
         closed = true;
@@ -193,7 +193,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             }
             repair();
             all(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER, batchSize));
-            with.capacities().apply(this::isStopped); // last, since providers may be slow
+            with.capacities().apply(this::isStopped); // last, because providers may be slow
             return released;
         });
     }

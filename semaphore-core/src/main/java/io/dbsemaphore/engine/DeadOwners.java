@@ -29,7 +29,7 @@ final class DeadOwners {
     private final Duration grace;
     private final Map<String, Suspicion> suspects = new HashMap<>();
 
-    /** The time when an owner was first reported dead, and the time from which a second report counts. */
+    /** When an owner was first reported dead, and from when a second report counts. */
     private record Suspicion(Instant since, Deadline confirmable) {}
 
     DeadOwners(Supplier<List<OwnerLiveness>> checks, Duration grace) {

@@ -50,8 +50,8 @@ record EngineDatabase(
     private static final Duration SESSION_RETURN_TIMEOUT = Duration.ofSeconds(5);
 
     /**
-     * Opens the database, and {@linkplain #check checks} that it can be used. Before that it calls {@code tableCreation}, and waits for up
-     * to {@code schemaWait} for tables that something else creates. To be called on a thread of the database.
+     * Opens the database, calls {@code tableCreation}, waits up to {@code schemaWait} for tables that something else creates, and
+     * {@linkplain #check checks} that the database can be used. To be called on a thread of the database.
      */
     static EngineDatabase open(
             DataSource dataSource,
@@ -140,14 +140,14 @@ record EngineDatabase(
                     || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
         }
         return failure instanceof UnsupportedDatabaseException // of a drill: constraints are added after columns
-                || SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // it was added before the columns were compared
+                || SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // the column was added before the comparison
                 || TransactionFailures.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
     /**
-     * Uses the tables. Repeats that for {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, for example to
-     * change a table, and once after a lost connection: the first queries of a JVM take long, and a proxy or the server may end their
-     * connection as idle.
+     * Uses the tables. Repeats this for up to {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, for
+     * example to change a table, and once after a lost connection: the first queries of a JVM take long, and a proxy or the server may end
+     * their connection as idle.
      */
     private void useTables(Runnable use) {
         Deadline deadline = Deadline.in(lockWait);
@@ -188,8 +188,8 @@ record EngineDatabase(
     }
 
     /**
-     * Runs a {@link Drill}, and another one if it fails: an accident, such as a clock that is being set, must not fail a start. Other
-     * failures of the database do not fail it either, since later transactions are repeated.
+     * Runs a {@link Drill}, and a second one if the first fails: an accident, such as a clock that is being set, must not fail a start.
+     * Other failures of the database do not fail the start either, because later transactions are repeated.
      */
     private void drill() {
         try {
@@ -217,7 +217,7 @@ record EngineDatabase(
         return sessions.threads();
     }
 
-    /** Returns all connections to the host's pool; those in use within some seconds. */
+    /** Returns all connections to the host's pool, and waits some seconds for those in use. */
     void suspend() {
         sessions.suspend(SESSION_RETURN_TIMEOUT);
     }
@@ -233,7 +233,7 @@ record EngineDatabase(
         sessions.close();
     }
 
-    /** Uses the data source, and explains its exceptions that are not of JDBC. */
+    /** Uses the data source, and explains exceptions other than those of JDBC. */
     private static <T> T explained(Supplier<T> use) {
         try {
             return use.get();

@@ -26,7 +26,7 @@ final class FirstHolders {
     private static final int MAX_NAMES = 1000;
     private static final long READ_EVERY = Duration.ofSeconds(1).toNanos();
 
-    /** Short, since the wait time of the caller is over. */
+    /** Short, because the wait time of the caller is over. */
     private static final long MAX_WAIT = Duration.ofMillis(100).toNanos();
 
     private final AdminTransactions transactions;
@@ -42,7 +42,7 @@ final class FirstHolders {
         this.database = database;
     }
 
-    /** The longest holders of permits of the semaphore; empty if they are not known. */
+    /** The holders that have had permits of the semaphore longest; empty if not known. */
     List<String> of(String name) {
         if (find(name) == null && turn.tryAcquire()) {
             CountDownLatch ended = new CountDownLatch(1);

@@ -26,8 +26,8 @@ final class ListenerNotifier {
     /**
      * Creates a notifier.
      *
-     * @param listeners supplies the listeners, for each event anew, since a listener may depend on the engine; null while they are
-     *     not known
+     * @param listeners supplies the listeners, for each event anew, because a listener may depend on the engine; null while they are not
+     *     known
      */
     ListenerNotifier(Supplier<@Nullable List<SemaphoreListener>> listeners) {
         this.listeners = listeners;

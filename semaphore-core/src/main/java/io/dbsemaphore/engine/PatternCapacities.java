@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import java.util.function.ToIntFunction;
 
 /**
- * The capacities of semaphores that patterns have created and nobody has set by hand. Such a semaphore belongs to the longest pattern that
- * matches its name now, even if another one has created it.
+ * The capacities, which nobody has set by hand, of semaphores that patterns have created. Such a semaphore belongs to the longest pattern
+ * that matches its name now, even if another one has created it.
  */
 record PatternCapacities(
         SemaphoreSettings settings, AdminTransactions transactions, Retries retry, GroupCommit commit) {
@@ -28,7 +28,7 @@ record PatternCapacities(
     private static final int EXAMPLES = 5;
 
     /**
-     * Sets the capacity of all semaphores of a pattern, except those that a provider of the application has set. Returns the number of
+     * Sets the capacity of all semaphores of a pattern, except where a provider of the application has set it. Returns the number of
      * changes.
      *
      * @throws IllegalArgumentException if it is not a pattern of this engine
@@ -66,7 +66,7 @@ record PatternCapacities(
     }
 
     /**
-     * The semaphores of a pattern whose capacity differs, and was not set by a provider of the application.
+     * The semaphores of a pattern whose capacity differs from this one, and was not set by a provider of the application.
      *
      * @throws IllegalArgumentException if it is not a pattern of this engine
      */

@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates semaphores that match a pattern on first use, after asking the application's providers for their capacities. One transaction at
+ * On first use, creates semaphores that match a pattern, after asking the application's providers for their capacities. One transaction at
  * a time creates them; the next one creates all that callers have asked for meanwhile.
  */
 final class PatternSemaphoreCreator {
@@ -38,9 +38,11 @@ final class PatternSemaphoreCreator {
     private static final int MAX_AT_ONCE = 500;
     private static final int MAX_NAMES = 1000;
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
-    /** How often semaphores are counted again, since other instances create and delete some. */
+    /** How often semaphores are counted again, because other instances create and delete some. */
     private static final Duration COUNT_EVERY = Duration.ofMinutes(1);
-    /** If fewer semaphores than this are left, each creation counts them, since other instances create some, too. */
+    /**
+     * Closer to the limit than this, each creation counts the semaphores, because other instances create some, too.
+     */
     private static final long COUNT_BELOW = 10_000;
 
     private static final int WARN_AT_PERCENT = 80;
@@ -61,7 +63,7 @@ final class PatternSemaphoreCreator {
 
     private record ExistingNames(List<String> names, long readAt) {}
 
-    /** A missing semaphore of one caller. The future is completed when it exists. */
+    /** A missing semaphore of one caller. The future is completed when the semaphore exists. */
     private record Missing(PatternSemaphore semaphore, CompletableFuture<Boolean> created) {
 
         String name() {
@@ -121,8 +123,8 @@ final class PatternSemaphoreCreator {
     }
 
     /**
-     * Adds the existing names to the exception for a semaphore that does not exist. They are read at most once in ten seconds, since a
-     * caller may try a misspelled name in a loop.
+     * Adds the existing names to the exception for a missing semaphore. The names are read at most once in ten seconds, because a caller
+     * may try a misspelled name in a loop.
      */
     SemaphoreException explain(SemaphoreException reason) {
         return reason instanceof SemaphoreNotFoundException unknown

@@ -40,7 +40,7 @@ final class ProvidedCapacities {
     /** The maximum number of concurrent calls of providers. */
     private static final int MAX_CALLS = 8;
 
-    /** The approximate maximum number of pending questions, which is reached only if providers do not answer. Further ones fail. */
+    /** The approximate maximum number of pending questions, reached only if providers do not answer. Further questions fail. */
     private static final int MAX_ASKED = 10_000;
 
     private static final int READ_AT_ONCE = 1_000;
@@ -96,7 +96,7 @@ final class ProvidedCapacities {
     /**
      * Asks for the capacity of a semaphore. Concurrent callers share one call for the same semaphore.
      *
-     * @return a future of the answer, completed at the latest at that time, and never exceptionally
+     * @return a future of the answer, completed by that time, and never exceptionally
      */
     CompletableFuture<Answer> ask(String name, Deadline until) {
         if (closed) {
@@ -157,8 +157,8 @@ final class ProvidedCapacities {
     }
 
     /**
-     * Asks for the capacities of the existing semaphores, and applies those that differ. Ends after half of the time to the next pass, which
-     * continues there, so that slow providers do not keep the maintenance from other tasks.
+     * Asks for the capacities of the existing semaphores, and applies those that differ. So that slow providers do not keep the maintenance
+     * from other tasks, a pass ends after half of the time to the next one, which continues there.
      */
     void apply(BooleanSupplier isStopped) {
         Deadline until = Deadline.in(

@@ -36,8 +36,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A failed
- * release is retried in the background, since its caller has ended the work.
+ * Releases grants. A release that would wait for a transaction of its own thread is deferred until that transaction has ended. A failed
+ * release is retried in the background, because its caller has ended the work.
  *
  * @param listenerThreads call listeners of releases that nobody waits for
  * @param operations the operations to which handles delegate
@@ -137,9 +137,9 @@ record ReleaseService(
     }
 
     /**
-     * Ends a grant with an external id whose caller left before receiving it. Another caller that got the grant by the same id keeps it.
-     * Once all callers of this JVM have left, the grant is no longer kept alive. If these were several, it stays held until its time to live
-     * has passed, since another JVM may have it.
+     * Ends a grant with an external id after its caller left without receiving it. Another caller that got the grant by the same id keeps
+     * it. Once all callers of this JVM have left, the grant is no longer kept alive. If there were several, it stays held until its time to
+     * live has passed, because another JVM may have it.
      */
     void leave(Acquire acquire, GrantHandle handle) {
         HeldGrant state = handle.state();
@@ -161,7 +161,7 @@ record ReleaseService(
      * Begins to release a grant that nobody uses, or whose user the shutdown no longer waits for.
      *
      * @param event the event for listeners
-     * @return a future of the release; it fails if the release has failed, which is then retried in the background
+     * @return a future of the release; if the release fails, so does the future, and the release is retried in the background
      */
     @CanIgnoreReturnValue
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
@@ -210,15 +210,15 @@ record ReleaseService(
         });
     }
 
-    /** Ends the grant again, for an acquire that repeated its external id during the release. */
+    /** Ends the grant again, in case an acquire repeated its external id during the release. */
     private void released(HeldGrant state) {
         state.released();
         held.end(state);
     }
 
     /**
-     * Repeats a failed release until the time to live has passed; without an end if another JVM acquired the grant, and may renew it. If the
-     * grant turns out to be gone, {@code lost} is reported as lost, if it is not null.
+     * Repeats a failed release until the time to live has passed; without an end if another JVM acquired the grant, because that JVM may
+     * renew it. If the grant turns out to be gone, {@code lost}, if not null, is reported as lost.
      */
     private boolean releaseInBackground(
             Release failed,
@@ -262,7 +262,7 @@ record ReleaseService(
         return database.heldCheck().defer(externalId, later) ? ReleaseOutcome.DEFERRED : release.get();
     }
 
-    /** The outcome of a forced release. A grant that is already released was released by an earlier attempt with a lost commit, if any. */
+    /** The outcome of a forced release. If the grant is found released after a commit without an answer, that commit has released it. */
     private ReleaseOutcome outcomeOf(String externalId, Supplier<ReleaseOutcome> transaction) {
         AtomicBoolean unanswered = new AtomicBoolean();
         try {

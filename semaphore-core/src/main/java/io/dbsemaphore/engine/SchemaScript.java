@@ -31,12 +31,12 @@ public final class SchemaScript {
         this.tablePrefix = tablePrefix;
     }
 
-    /** {@return the database for which the script is} */
+    /** {@return the database that the script is for} */
     public DataSource dataSource() {
         return dataSource;
     }
 
-    /** {@return where the script is on the class path, without the configured prefix of the tables} */
+    /** {@return the location on the class path of the script without the configured prefix of the tables} */
     public String location() {
         return "db/dbsemaphore/sql/%s.sql".formatted(database.name().toLowerCase(Locale.ROOT));
     }
@@ -53,8 +53,8 @@ public final class SchemaScript {
     }
 
     /**
-     * Checks whether tables or columns are missing, or are being changed by another process. False if the tables cannot be read, or one
-     * belongs to another application, since the script would change it: the engine checks the tables later, and reports that.
+     * Checks whether tables or columns are missing, or another process is changing them. Returns false if the tables cannot be read, or if
+     * one belongs to another application and the script would change it: the engine later checks and reports this.
      *
      * @return whether to run the script
      */
@@ -66,7 +66,7 @@ public final class SchemaScript {
         }
     }
 
-    /** Checks the tables, again if the connection was cut since its last use: the next one is new. */
+    /** Checks the tables, and again if the connection was cut since its last use: the next connection is new. */
     private boolean isIncomplete() throws SQLException {
         try {
             return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);

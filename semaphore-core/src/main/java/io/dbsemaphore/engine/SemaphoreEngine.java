@@ -36,8 +36,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>An engine can be {@linkplain #shutDown stopped} and {@linkplain #start started} again any number of times; only
- * {@link #close} is final. Thread-safe.
+ * <p>An engine can be {@linkplain #shutDown stopped} and {@linkplain #start started} again; only {@link #close} is final. Thread-safe.
  */
 public final class SemaphoreEngine implements AutoCloseable {
 
@@ -70,7 +69,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     /**
      * Creates an engine without listeners, owner liveness and capacity providers.
      *
-     * @param dataSource the host's own data source, which its transactions use
+     * @param dataSource the data source that the host's own transactions use
      * @param settings the settings
      * @throws IllegalArgumentException if the settings contradict each other
      * @throws SemaphoreTablesMissingException if the tables do not exist
@@ -87,7 +86,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     /**
      * Creates an engine without capacity providers. The tables must exist.
      *
-     * @param dataSource the host's own data source, which its transactions use
+     * @param dataSource the data source that the host's own transactions use
      * @param settings the settings
      * @param semaphoreListeners supplies the listeners, see the constructor with all parameters
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
@@ -104,10 +103,10 @@ public final class SemaphoreEngine implements AutoCloseable {
     /**
      * Creates an engine. The tables must exist.
      *
-     * @param dataSource the host's own data source, which its transactions use
+     * @param dataSource the data source that the host's own transactions use
      * @param settings the settings
-     * @param semaphoreListeners supplies the listeners; it is called again for each event, so that the listeners may be created after the
-     *     engine. Threads of the library call it, so it must not wait. While it returns null, the first 1,000 events are kept for later
+     * @param semaphoreListeners supplies the listeners, anew for each event, so that they may be created after the engine. Threads of the
+     *     library call it, so it must not wait. While it returns null, the first 1,000 events are kept for later
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param capacityProviders supplies the providers of capacities, for each semaphore that a pattern creates, and for each release of
      *     orphans. Threads of the library call it, so it must not wait. While it returns null, patterns create no semaphores, and
@@ -154,10 +153,10 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /**
      * Creates an engine that starts on a thread of the library ({@code semaphore-database-1}), while the application continues
-     * to start. Every use of the engine, including {@link #start}, waits for that. If it fails, each use throws the exception
+     * to start. Every use of the engine, including {@link #start}, waits for the start. If the start fails, each use throws the exception
      * that the {@linkplain #SemaphoreEngine constructor} would have thrown.
      *
-     * @param dataSource the host's own data source, which its transactions use
+     * @param dataSource the data source that the host's own transactions use
      * @param settings the settings
      * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
@@ -188,8 +187,8 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Starts the scheduled maintenance; without it an engine runs no tasks of its own. If the engine was
-     * {@linkplain #shutDown stopped}, it is started again, as a new instance in the database.
+     * Starts the scheduled maintenance; an engine that is not started runs no tasks of its own. If the engine was {@linkplain #shutDown
+     * stopped}, it is started again, as a new instance in the database.
      *
      * @throws IllegalStateException if the engine is closed
      * @throws RuntimeException if its start in the background has failed
@@ -212,7 +211,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         return maintenance;
     }
 
-    /** {@return the manager that a {@link io.dbsemaphore.SemaphoreTemplate} is created with} */
+    /** {@return the manager for creating a {@link io.dbsemaphore.SemaphoreTemplate}} */
     public PermitManager permitManager() {
         return permitManager;
     }
@@ -223,7 +222,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * {@return the threads on which the library calls code of the application, which may block: as many as are needed} After the engine was
+     * {@return the threads on which the library calls code of the application that may block: as many as are needed} After the engine was
      * stopped, a task runs on the thread that submits it.
      */
     public Executor applicationThreads() {
@@ -294,7 +293,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * Finds a task of the scheduled maintenance that this engine has not completed for three of its intervals, and for at least a
      * minute, since the last {@linkplain #start start}. Does not use the database.
      *
-     * @return the overdue task, and what to do about it; empty if every task is in time, or none is scheduled
+     * @return the overdue task, and what to do about it; empty if every task is on time, or none is scheduled
      */
     public Optional<String> overdueMaintenance() {
         return current().maintenance.overdue(System.nanoTime());
@@ -303,7 +302,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     /**
      * Counts the semaphores that patterns have created, which {@code semaphore.max-pattern-semaphores} limits. May read the database.
      *
-     * @return their number within the last minute; 0 if this engine has no patterns
+     * @return their number, counted within the last minute; 0 if this engine has no patterns
      * @throws RuntimeException if the database cannot be read
      */
     public long patternSemaphores() {
@@ -338,7 +337,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         }
     }
 
-    /** Waits for the first run. Ignores interrupts, since timeouts of the database limit the start. */
+    /** Waits for the first run. Ignores interrupts, because timeouts of the database limit the start. */
     private Run awaitFirst() {
         try {
             return Uninterruptibles.get(first);
@@ -366,7 +365,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         if (state == State.STOPPED) {
             throw new SemaphoreClosedException(STOPPED);
         }
-        return current(); // which throws that exception during a shutdown
+        return current(); // during a shutdown, the run throws that exception
     }
 
     /** The current run; while the engine is stopped, the last one. */
@@ -375,7 +374,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         return current != null ? current : awaitFirst();
     }
 
-    /** The current run, while the host's pool may be used. */
+    /** The current run; throws once the engine is closed. */
     private Run open() {
         if (state == State.CLOSED) {
             throw new IllegalStateException("The engine is closed: its semaphores can no longer be read or changed");

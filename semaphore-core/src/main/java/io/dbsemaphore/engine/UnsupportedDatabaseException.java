@@ -12,7 +12,7 @@ import org.springframework.dao.DataAccessException;
 
 /**
  * Thrown when an engine cannot enforce semaphores on its database, with its tables, or with an option of the driver, or when the data source
- * throws other exceptions than {@link SQLException}.
+ * throws exceptions other than {@link SQLException}.
  */
 public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 

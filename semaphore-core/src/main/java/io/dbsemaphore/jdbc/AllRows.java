@@ -17,7 +17,7 @@ final class AllRows {
     /** Lifts the limits of a statement, and returns it. */
     static <S extends Statement> S of(S statement) throws SQLException {
         statement.setMaxRows(0);
-        // on H2 this sets it for the session, and the host would get that back
+        // H2 would set it for the session, which goes back to the host
         if (statement.getQueryTimeout() != 0
                 && !statement
                         .getConnection()

@@ -47,7 +47,7 @@ public enum Database {
 
     /**
      * H2 2.4, for tests and demos. It does not end idle transactions, such as those of a frozen JVM. Its clock is read
-     * through the epoch, since a cast to a timestamp without time zone would always use the time zone of the session.
+     * through the epoch, because a cast to a timestamp without time zone would always use the time zone of the session.
      */
     H2(
             "dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00')",
@@ -59,7 +59,7 @@ public enum Database {
 
     private static final Pattern REPLAY = Pattern.compile("\\btransactionReplay=true\\b", Pattern.CASE_INSENSITIVE);
 
-    /** The beginning of the URLs with which Connector/J changes the session at each commit and rollback. */
+    /** The beginning of the URLs with which Connector/J switches to another session at each commit and rollback. */
     public static final String LOAD_BALANCING_URL = "jdbc:mysql:loadbalance:";
 
     /** Does not match the URL that Connector/J reports for {@code jdbc:mysql:replication:}. */
@@ -116,7 +116,7 @@ public enum Database {
 
     /**
      * Replaces three functions by SQL for the database's clock. {@code utc_now()} is a timestamp without time zone, in UTC whatever the
-     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or a column to it, or to a column that is named first.
+     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or a column to that, or to a column that is named first.
      * {@code epoch_micros()} is the clock in microseconds since 1970.
      */
     public String withClock(String sql) {
@@ -127,12 +127,12 @@ public enum Database {
                         .replace("?2", call.group(1) == null ? utcNow : call.group(1))));
     }
 
-    /** SQL to append to a select of one row, so that other transactions can read and share-lock the row, but not change it. */
+    /** Returns SQL to append to a select of one row, so that other transactions can read and share-lock the row, but not change it. */
     public String sharedRowLock() {
         return sharedRowLock;
     }
 
-    /** Whether a locking read finds a row that another transaction has inserted and not committed, and waits for it. */
+    /** Whether a locking read finds a row that another transaction has inserted but not committed, and waits for it. */
     public boolean locksUncommittedRows() {
         return this == MYSQL || this == MARIADB;
     }
@@ -143,8 +143,8 @@ public enum Database {
     }
 
     /**
-     * SQL for the schema in which the session finds a table whose name has no quotes. It gives no row, or null, if there is none. The
-     * placeholder is the name of the table.
+     * Returns SQL for the schema in which the session finds a table by its unquoted name. The query gives no row, or null, if there is
+     * none. The placeholder is that name.
      */
     public String schemaQuery() {
         return switch (this) {
@@ -157,7 +157,7 @@ public enum Database {
         };
     }
 
-    /** A name in the quotes of the database. */
+    /** Returns a name in the database's quotes. */
     public String quoted(String name) {
         String quote = this == MYSQL || this == MARIADB ? "`" : "\"";
         return quote + name.replace(quote, quote + quote) + quote;
@@ -168,7 +168,7 @@ public enum Database {
         return this == POSTGRESQL;
     }
 
-    /** SQL that tells whether the session or its server rejects writes. */
+    /** Returns SQL that tells whether the session or its server rejects writes. */
     public String readOnlyQuery() {
         return switch (this) {
             case MYSQL -> "select @@session.transaction_read_only or @@global.read_only or @@global.innodb_read_only";
@@ -181,9 +181,9 @@ public enum Database {
     }
 
     /**
-     * Whether the server belongs to a multi-primary cluster (Galera, Group Replication), which certifies writes. There a server
-     * does not know the row locks of others: a transaction fails at commit if another server has <em>written</em> the same rows
-     * meanwhile. Rows that were only locked are not compared.
+     * Whether the server belongs to a multi-primary cluster (Galera, Group Replication), which certifies writes. Such a server does not
+     * know the row locks of others: a transaction fails at commit if another server has <em>written</em> the same rows meanwhile. Rows that
+     * were only locked are not compared.
      *
      * @throws SQLException if the server cannot be queried
      */
@@ -199,7 +199,7 @@ public enum Database {
                     boolean on = false;
                     while (variables.next()) {
                         String value = variables.getString(2);
-                        // the name of a group is a UUID, with one primary as well as with several
+                        // the name of a group is a UUID, whether it has one primary or several
                         on |= value != null && !value.isEmpty() && !value.equalsIgnoreCase("OFF") && !value.equals("0");
                     }
                     return on;
@@ -211,7 +211,7 @@ public enum Database {
      * the library would stay in the host's sessions; empty if there is none.
      *
      * <p>{@code transactionReplay} repeats the statements of a transaction on another server, and discards their results, such as the sum
-     * of the permits held there. With the other options, times lose their fraction, or are shifted by a time zone.
+     * of held permits. With the other options, times lose their fraction, or are shifted by a time zone.
      *
      * @throws SQLException if the server cannot be queried
      */
@@ -246,8 +246,8 @@ public enum Database {
     }
 
     /**
-     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool ends it: the
-     * table would stay locked against changes, and PostgreSQL executes nothing in a transaction that has failed.
+     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool does that; the table
+     * would then stay locked against changes, and PostgreSQL would execute nothing after a failure.
      */
     public static <T> T query(DataSource dataSource, String sql, ResultSetExtractor<T> reader) throws SQLException {
         try (Connection connection = dataSource.getConnection();
@@ -313,7 +313,7 @@ public enum Database {
                         this == POSTGRESQL ? "on" : "1"));
     }
 
-    /** The settings of a server with which it may lose commits. */
+    /** Returns the settings with which a server may lose commits. */
     static Set<String> lossySettings(Map<String, String> values) {
         // a binary log in InnoDB (MariaDB 12.3) is as durable as the transactions, whatever sync_binlog is
         boolean synced =

@@ -21,24 +21,24 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * A few threads of the library ({@code semaphore-database-N}), on which it uses the host's {@code DataSource}. A caller's thread is not
- * safe: in a global transaction (JTA), a pool would return the connection that is enlisted on it; if it is a virtual thread, an interrupt
- * would close the socket; and a {@code DataSource} may choose a database by thread.
+ * safe: in a global transaction (JTA), a pool would return the enlisted connection; on a virtual thread, an interrupt would close the
+ * socket; and a {@code DataSource} may choose a database by thread.
  *
- * <p>There is a thread for each connection that may be in use at a time, except the keep-alive's; at least two. Work begins in the
- * order of its submission. At most two calls for each thread are submitted at a time, so that a crowd of callers delays batches by a few
- * calls only. The threads run from {@link #start} to {@link #stop}. Before and after that, they start for work, and end after a second
- * without any.
+ * <p>There is one thread for each connection that may be in use at a time, except the keep-alive's, and at least two. Work begins in the
+ * order of its submission. At most two calls for each thread are submitted at a time, so that a crowd of callers delays batches only by a
+ * few calls. The threads run from {@link #start} to {@link #stop}. Before and after that, they start when there is work, and end after a
+ * second without any.
  */
 public final class DatabaseThreads implements Executor {
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseThreads.class);
 
-    /** Two, since a listener that is called on one of them may release a grant, which takes another. */
+    /** Two, because a listener that one thread calls may release a grant, which takes another thread. */
     private static final int FEWEST = 2;
 
     private final ScheduledThreadPoolExecutor threads;
 
-    /** Permits to submit a call: for each thread one that runs and one that is next. */
+    /** Permits to submit a call: for each thread, one call that runs and one that is next. */
     private final Semaphore calls;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
@@ -79,7 +79,7 @@ public final class DatabaseThreads implements Executor {
         schedule(work, 0);
     }
 
-    /** Does database work after this time. */
+    /** Does database work after this delay. */
     @CanIgnoreReturnValue
     public ScheduledFuture<?> schedule(Runnable work, long nanos) {
         return threads.schedule(
@@ -102,8 +102,8 @@ public final class DatabaseThreads implements Executor {
     }
 
     /**
-     * Does database work on one of the threads, and waits for it. A thread of these does it itself. An interrupt does not end the work;
-     * the flag is kept. The caller must not have a lock that one of the threads may wait for.
+     * Does database work on one of the threads, and waits for it. If the caller is one of them, it does the work itself. An interrupt does
+     * not end the work; the interrupt flag is kept. The caller must not hold a lock that one of the threads may wait for.
      */
     public <T extends @Nullable Object> T call(Supplier<T> work) {
         if (areCurrent()) {
@@ -122,12 +122,12 @@ public final class DatabaseThreads implements Executor {
         }
     }
 
-    /** Whether the current thread is one of them, or does its database work itself. */
+    /** Whether the current thread is one of these, or does its own database work. */
     public boolean areCurrent() {
         return own.get();
     }
 
-    /** Runs work on the current thread, which then does its database work itself. */
+    /** Runs work on the current thread, which meanwhile does its own database work. */
     void runAsOwn(Runnable work) {
         own.set(true);
         try {

@@ -14,7 +14,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * The URL of a {@code DataSource} without users, passwords and parameters, to be shown to people. Only text in the form of a server, a port
- * and a database is shown, since other text might be part of a password.
+ * and a database is shown, because other text might be part of a password.
  */
 public final class DatabaseUrl {
 
@@ -27,14 +27,14 @@ public final class DatabaseUrl {
 
     private DatabaseUrl() {}
 
-    /** The URL of a pool, or of a data source without a pool; empty if it is not known. */
+    /** Returns the URL of a pool, or of a data source without a pool; empty if it is unknown. */
     public static Optional<String> of(DataSource dataSource) {
         return propertiesOf(dataSource, String.class, List.of("jdbcUrl", "url", "URL"))
                 .findFirst()
                 .map(DatabaseUrl::withoutSecrets);
     }
 
-    /** The values of those of these properties that the pool has: each kind of pool has its own names. */
+    /** Returns the values of the given properties that the pool has: each kind of pool has its own names. */
     static <T> Stream<T> propertiesOf(DataSource dataSource, Class<T> type, List<String> names) {
         DataSource pool = dataSource;
         while (pool instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {

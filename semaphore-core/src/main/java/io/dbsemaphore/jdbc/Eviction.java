@@ -17,7 +17,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Takes a connection out of the host's pool. Pools treat {@link Connection#abort} differently: c3p0 counts the connection as in use for
- * ever, and Agroal lends it again. Each pool that is named here has been tried. Other pools keep sessions that work.
+ * ever, and Agroal lends it again. Each pool that is named here has been tried. Working sessions of other pools are not evicted.
  */
 final class Eviction {
 
@@ -43,7 +43,7 @@ final class Eviction {
     private final @Nullable Class<?> c3p0;
     private final @Nullable Class<?> agroal;
 
-    /** Recognizes the pool, also within data sources that wrap it; Agroal only unwrapped, since its connections cannot be unwrapped. */
+    /** Recognizes the pool, even within data sources that wrap it; Agroal only unwrapped, because its connections cannot be unwrapped. */
     Eviction(DataSource host) {
         DataSource dataSource = host;
         while (dataSource instanceof DelegatingDataSource wrapper && wrapper.getTargetDataSource() != null) {
@@ -85,7 +85,7 @@ final class Eviction {
     void evict(Connection connection) {
         try (connection) {
             if (agroal == null || !isFlushed(connection, agroal)) {
-                // other pools may not expect that their own connection is aborted: that of the driver is
+                // other pools may not expect an abort of their own connection: the driver's is aborted
                 Connection ended =
                         aborting ? connection : within(connection, c3p0).unwrap(Connection.class);
                 ended.abort(Runnable::run);

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ConcurrentLruCache;
 
 /**
- * Sends several statements at once to the sessions of a pool, if possible. A filter of the pool, a proxy or a firewall may
- * reject that although the driver supports it. The first rejection disables it for this pool, with a warning.
+ * Sends several statements at once to the sessions of a pool, if possible. A filter of the pool, a proxy or a firewall may reject them even
+ * if the driver supports this. The first rejection disables pipelining for this pool, with a warning.
  */
 final class Pipelining {
 
@@ -26,9 +26,9 @@ final class Pipelining {
     private static final Set<Integer> REFUSED_BY_MYSQL = Set.of(
             1064, // syntax error: the text is parsed as one statement
             1148); // command not allowed
-    private static final String REFUSED_BY_POSTGRESQL = "42601"; // the same
+    private static final String REFUSED_BY_POSTGRESQL = "42601"; // syntax error
 
-    /** So many answers make an estimate: the first ones take longer, until the code has been compiled. */
+    /** An estimate needs this many answers: the first ones take longer, until the code has been compiled. */
     private static final int SAMPLES = 8;
 
     private final Database database;
@@ -36,12 +36,12 @@ final class Pipelining {
     private final boolean mayStayPrepared;
     private int samples;
     private long roundTrip;
-    /** The texts of several statements, by these. */
+    /** The joined texts, by their statements. */
     private final ConcurrentLruCache<List<String>, String> texts =
             new ConcurrentLruCache<>(64, statements -> String.join("; ", statements));
 
     /**
-     * Creates one for the sessions of a pool.
+     * Creates an instance for the sessions of a pool.
      *
      * @param mayStayPrepared whether statements may stay prepared; false if the pool limits the number of open statements
      */
@@ -51,7 +51,7 @@ final class Pipelining {
         this.mayStayPrepared = mayStayPrepared;
     }
 
-    /** Enables it in a new session. Returns an action that disables it again, or null if the driver or a rejection rules it out. */
+    /** Enables pipelining in a new session. Returns an action that disables it again, or null if the driver or a rejection rules it out. */
     @Nullable Runnable enable(Connection connection) {
         if (!on.get()) {
             return null;
@@ -64,7 +64,7 @@ final class Pipelining {
                 case MARIADB, H2 -> null;
             };
         } catch (SQLException | RuntimeException | LinkageError unable) {
-            // a LinkageError if the classes of this driver are missing, since another one is used
+            // a LinkageError if another driver is used, so that the classes of this one are missing
             log.debug("Statements are sent one by one", unable);
             return null;
         }
@@ -75,25 +75,25 @@ final class Pipelining {
     }
 
     /**
-     * Records how long the answer to a question took that costs the server nothing. The estimate of a round trip falls at once, and rises
-     * slowly, since other work of either side may have delayed the answer.
+     * Records the response time of a request that costs the server nothing. The estimate of a round trip falls at once and rises slowly,
+     * because other work on either side may have delayed the answer.
      */
     synchronized void answeredIn(long nanos) {
         roundTrip = samples == 0 ? nanos : Math.min(nanos, roundTrip + roundTrip / 16);
         samples = Math.min(samples + 1, SAMPLES);
     }
 
-    /** How long a round trip takes; 0 until there are enough answers. */
+    /** Returns how long a round trip takes; 0 until there are enough answers. */
     synchronized long roundTrip() {
         return samples < SAMPLES ? 0 : roundTrip;
     }
 
-    /** The statements as one text. */
+    /** Joins the statements into one text. */
     String together(List<String> statements) {
         return texts.get(statements);
     }
 
-    /** Whether statements stay prepared, since the driver would parse a text each time that it is prepared. */
+    /** Whether statements stay prepared: the driver would otherwise parse a text each time it is prepared. */
     boolean keepsPrepared() {
         return mayStayPrepared && database == Database.MYSQL;
     }
@@ -105,7 +105,7 @@ final class Pipelining {
                 : REFUSED_BY_POSTGRESQL.equals(failure.getSQLState());
     }
 
-    /** Disables it after a rejection: from then on, statements are sent one by one. */
+    /** Disables pipelining after a rejection: from then on, statements are sent one by one. */
     void switchOff(SQLException refusal) {
         if (on.compareAndSet(true, false)) {
             log.warn(
@@ -148,7 +148,7 @@ final class Pipelining {
         }
     }
 
-    /** PostgreSQL's driver always splits a text into its statements, and sends them with one Sync at their end. */
+    /** PostgreSQL's driver always splits a text into its statements, and sends them with one Sync at the end. */
     private static final class PgJdbc {
 
         private PgJdbc() {}

@@ -39,10 +39,10 @@ public final class ReleaseChannel {
     }
 
     /**
-     * The channel of the tables with this prefix; empty unless the database and its driver are PostgreSQL's.
+     * Returns the channel for the tables with this prefix; empty unless the database and its driver are PostgreSQL's.
      *
-     * @param tablePrefix up to 30 letters, digits and underscores. The name of the channel has it in lower case, to which PostgreSQL
-     *     folds the names of the tables
+     * @param tablePrefix up to 30 letters, digits and underscores. The channel's name contains it in lower case, as PostgreSQL folds the
+     *     names of the tables
      */
     public static Optional<ReleaseChannel> of(Sessions sessions, Database database, String tablePrefix) {
         return database == Database.POSTGRESQL && POSTGRESQL_DRIVER
@@ -51,7 +51,7 @@ public final class ReleaseChannel {
     }
 
     /**
-     * SQL that notifies the other instances when the transaction commits.
+     * Returns SQL that notifies the other instances when the transaction commits.
      *
      * @param semaphore an expression for the name of the semaphore
      */
@@ -81,7 +81,7 @@ public final class ReleaseChannel {
                 connection.getClass() + " is not a connection of PostgreSQL's driver");
     }
 
-    /** Whether the library has waited for a connection for this long: a subscription may have the last one. */
+    /** Whether the library has waited for a connection for this long; a subscription may hold the last one. */
     public boolean isPoolExhaustedFor(Duration time) {
         return sessions.isExhaustedFor(time);
     }
@@ -113,7 +113,7 @@ public final class ReleaseChannel {
          * Waits for releases by other instances.
          *
          * @param timeout how long to wait, at least a millisecond
-         * @return the names of semaphores of which they have released permits; empty if they have not
+         * @return the names of the semaphores whose permits they have released; empty if none
          */
         public Set<String> await(Duration timeout) throws SQLException {
             Set<String> released = new HashSet<>();

@@ -44,8 +44,7 @@ public final class Session {
         if (autoCommitBefore) {
             target.setAutoCommit(false);
         }
-        // a pool may leave a transaction open, above all one that SQL began, and the sums would be read from its
-        // snapshot
+        // a pool may leave a transaction open, above all one that SQL began; sums would be read from its snapshot
         if (!autoCommitBefore || limits.mayBeInTransaction(target)) {
             target.rollback();
         }
@@ -95,12 +94,12 @@ public final class Session {
         return isolationBefore != Connection.TRANSACTION_READ_COMMITTED;
     }
 
-    /** The statements of the transaction that share round trips. */
+    /** Returns the queue of statements that share round trips. */
     public StatementQueue statements() {
         return statements;
     }
 
-    /** Executes the queued statements, and returns the connection for others. It must not be committed or closed. */
+    /** Executes the queued statements, and returns the connection for others. The caller must not commit or close it. */
     public Connection connection() throws SQLException {
         statements.flushBeforeAnother();
         return AllRows.of(target);
@@ -117,7 +116,7 @@ public final class Session {
         try (Statement statement = target.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
             boolean readOnly = row.next() && row.getBoolean(1);
-            target.rollback(); // the level of the next transaction is set before its first query
+            target.rollback(); // the isolation level of the next transaction must be set before any query
             return readOnly;
         } catch (SQLException failure) {
             evict();
@@ -132,7 +131,7 @@ public final class Session {
 
     /**
      * Records that a statement or the commit has failed. If the server rejects writes, the session is evicted when it is {@linkplain
-     * #restore returned}, unless its pool would keep it.
+     * #restore returned}, if its pool then replaces it.
      */
     public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);
@@ -156,7 +155,7 @@ public final class Session {
         return System.nanoTime() - idleSince;
     }
 
-    /** Restores the settings of the connection, and returns it; null if it was evicted. */
+    /** Restores the connection's settings and returns it; returns null if it was evicted. */
     @Nullable Connection restore() {
         if (readOnly && eviction.replacesLiving()) {
             evict();

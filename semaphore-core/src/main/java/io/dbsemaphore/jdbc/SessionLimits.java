@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits how long a transaction may wait for a lock, and how long it may be idle between statements before the server ends its
- * session. Also resets settings of a former borrower of the session that would change the rows that a statement reads, or the clock.
+ * session. Also resets settings that a former borrower has left, and that would change the clock or the rows that a statement reads.
  *
  * <ul>
  *   <li>MySQL, MariaDB: variables of the session, which are read, set if they differ, and restored.
@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 final class SessionLimits {
 
     /**
-     * Turned off on servers that have it. It is on by default since MariaDB 11.6, and an {@code UPDATE … IN} would then wait for
-     * rows that it does not change, or fail with error 1020.
+     * Turned off on servers that have it. It is on by default since MariaDB 11.6, and would make an {@code UPDATE … IN} wait for rows that
+     * it does not change, or fail with error 1020.
      */
     private static final String SNAPSHOT_ISOLATION = "innodb_snapshot_isolation";
 
@@ -42,10 +42,10 @@ final class SessionLimits {
 
     private static final String TIMESTAMP = "timestamp";
 
-    /** Whether the end of a transaction begins another one with the same isolation level. */
+    /** Can make the end of a transaction begin another one with the same isolation level. */
     private static final String COMPLETION_TYPE = "completion_type";
 
-    /** The difference between the clock of a session and that of the server; about 0 unless the session's stands still. */
+    /** The difference between the clock of a session and that of the server; about 0 unless the session's clock stands still. */
     private static final String DIFFERENCE = "timestampdiff(second, now(6), sysdate(6)), ";
 
     private static final Pattern UNQUOTED = Pattern.compile("[0-9.]+|DEFAULT");
@@ -68,7 +68,7 @@ final class SessionLimits {
                 variables.put("lock_wait_timeout", seconds(lockWait));
                 variables.put(database == Database.MYSQL ? "wait_timeout" : "idle_transaction_timeout", seconds(idle));
                 variables.put("sql_select_limit", "18446744073709551615");
-                // if the clock stands still; on MySQL always, where sysdate() may be now() and not show that
+                // if the clock stands still; on MySQL in any case, because sysdate() may be now() and hide that
                 variables.put(TIMESTAMP, database == Database.MYSQL ? "DEFAULT" : "0");
                 variables.put(COMPLETION_TYPE, "NO_CHAIN");
                 // with useLocalSessionState, the driver does not notice a SET statement
@@ -80,7 +80,7 @@ final class SessionLimits {
                     variables.put("transaction_isolation", READ_COMMITTED);
                     variables.put("max_execution_time", "0");
                 } else {
-                    variables.put("max_statement_time", "0.000000"); // as it is read
+                    variables.put("max_statement_time", "0.000000"); // the form in which it is read
                 }
             }
             case H2 -> variables.put("lock_timeout", String.valueOf(lockWait.toMillis()));
@@ -88,15 +88,15 @@ final class SessionLimits {
         }
     }
 
-    /** How long an answer of the server is awaited: no statement of the library takes longer than its lock wait. */
+    /** Returns how long to wait for an answer of the server: no statement of the library takes longer than its lock wait. */
     int longestAnswerMillis() {
         return Math.toIntExact(lockWait.plus(idle).toMillis());
     }
 
     /**
      * Whether a former borrower of a session with auto-commit may have left a transaction open, for example by {@code START TRANSACTION}. A
-     * rollback then ends it. Connector/J is asked, since it always sends a rollback; the other drivers send it only if the server has told
-     * them of a transaction.
+     * rollback then ends it. Connector/J is asked, because it always sends a rollback; the other drivers send one only if the server has
+     * reported a transaction.
      */
     boolean mayBeInTransaction(Connection connection) {
         return switch (database) {
@@ -120,8 +120,7 @@ final class SessionLimits {
         changes.keySet().retainAll(before.keySet());
         set(connection, changes);
         if (changes.containsKey(COMPLETION_TYPE)) {
-            connection.rollback(); // ends the transaction that the last one has begun, with the isolation level of the
-            // host
+            connection.rollback(); // ends the transaction that the last one began, with the host's isolation level
         }
         return before;
     }
@@ -149,7 +148,7 @@ final class SessionLimits {
         return database == Database.POSTGRESQL;
     }
 
-    /** Queues the statement that sets the limits of a transaction, if they are not those of the session. */
+    /** Queues the statement that sets the limits of a transaction, unless they are set for the session. */
     void applyToTransaction(StatementQueue statements) {
         if (areOfTransactions()) {
             statements.open(
@@ -201,14 +200,14 @@ final class SessionLimits {
             for (String name : names) {
                 values.put(name, row.getString(values.size() + 2));
             }
-            boolean runs = row.getLong(1) == 0; // if the clock runs, the value is the time; 0 restores that it runs
+            boolean runs = row.getLong(1) == 0; // if the clock runs, the value is the time; 0 lets it run again
             values.computeIfPresent(
                     TIMESTAMP, (name, time) -> runs ? "0" : new BigDecimal(time).toPlainString()); // from 1.0E9
             return values;
         }
     }
 
-    /** Rounds up to whole seconds, at least one, which is the unit of MySQL and MariaDB. */
+    /** Rounds up to whole seconds, the unit of MySQL and MariaDB; at least one. */
     private static String seconds(Duration duration) {
         return String.valueOf(Math.max(1, duration.plusMillis(999).toSeconds()));
     }
@@ -217,7 +216,7 @@ final class SessionLimits {
 
         private ConnectorJ() {}
 
-        /** Whether the last answer of the server said so. */
+        /** Whether the last answer of the server reported a transaction. */
         static boolean mayBeInTransaction(Connection connection) throws SQLException {
             return !connection.isWrapperFor(JdbcConnection.class)
                     || connection

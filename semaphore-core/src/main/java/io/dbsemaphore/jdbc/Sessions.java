@@ -33,8 +33,8 @@ public final class Sessions implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Sessions.class);
 
     /**
-     * How long a statement waits for a row lock. Then its transaction is rolled back, which frees the rows that it has locked, and
-     * tried again. MySQL cannot count a shorter time than a second.
+     * How long a statement waits for a row lock. Then its transaction is rolled back, which unlocks its rows, and is tried again. MySQL
+     * allows no limit below a second.
      */
     private static final Duration MAX_LOCK_WAIT = Duration.ofSeconds(1);
 
@@ -43,13 +43,13 @@ public final class Sessions implements AutoCloseable {
     /** How long a session stays prepared for its next transaction. */
     private static final Duration LONGEST_IDLE = Duration.ofMillis(20);
 
-    /** The same for the reserved connection, which is kept anyway: longer than the pause between two confirmations of reused permits. */
+    /** The same for the reserved connection, which is kept anyway. Longer than the pause between two confirmations of reused permits. */
     private static final Duration RESERVED_LONGEST_IDLE = Duration.ofMillis(200);
 
-    /** With fewer connections none is kept: work that holds a permit and begins a transaction needs one. */
+    /** With fewer connections, none is kept: work that holds a permit may need one for its own transaction. */
     private static final int FEWEST = 3;
 
-    /** The names of the maximum pool size: in HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
+    /** The property for the maximum pool size in HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
     private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
 
     private final DataSource dataSource;
@@ -66,7 +66,7 @@ public final class Sessions implements AutoCloseable {
     /** Whether the thread of the reserved connection waits for it. The other threads may be waiting for that thread. */
     private volatile boolean reservedWaits;
 
-    /** When a thread last began or ended such a wait. */
+    /** When a thread last began or ended a wait for a connection. */
     private volatile long lastChange;
 
     /** Whether the host's data source has lent a connection with auto-commit off. */
@@ -83,8 +83,8 @@ public final class Sessions implements AutoCloseable {
      *
      * @param lockWait how long a statement waits for a row lock, a second at most
      * @param idleLimit how long a session may be idle within a transaction before the server ends it
-     * @param maxConnections how many connections may be used at a time; further callers wait. One of them is
-     *     {@linkplain #onReservedConnection reserved}, unless it is the only one
+     * @param maxConnections how many connections may be used at a time; further callers wait. One connection is {@linkplain
+     *     #onReservedConnection reserved}, unless it is the only one
      * @param pipelining whether several statements are sent at once if the driver supports it
      * @param threads the threads on which the connections are used
      */
@@ -120,7 +120,7 @@ public final class Sessions implements AutoCloseable {
         pool = ThreadLocal.withInitial(() -> shared);
     }
 
-    /** The host's data source. */
+    /** Returns the host's data source. */
     public DataSource dataSource() {
         return dataSource;
     }
@@ -148,7 +148,7 @@ public final class Sessions implements AutoCloseable {
         return session;
     }
 
-    /** The session of the current thread's transaction. */
+    /** Returns the session of the current thread's transaction. */
     public Session current() {
         Session session = current.get();
         if (session == null) {
@@ -179,8 +179,8 @@ public final class Sessions implements AutoCloseable {
 
     /**
      * Sets whether the reserved connection is kept between transactions, so that it is available even if the host uses up its pool. It is
-     * not kept if the library, or a pool of known size, has fewer than three connections. Also restores the host's settings of a
-     * connection that has been idle for some time. To be called by the thread that uses it: after each use, and repeatedly while it is kept.
+     * not kept if the library, or a pool of known size, has fewer than three connections. Also restores the host's settings of a connection
+     * that has been idle for some time. The thread that uses the connection calls this after each use, and repeatedly while it is kept.
      */
     public void keepReserved(boolean keep) {
         if (mayKeepReserved) {
@@ -206,7 +206,7 @@ public final class Sessions implements AutoCloseable {
     /** Returns a connection of the host. The configuration of its pool limits the wait. */
     private Connection connectionOfHost() throws SQLException {
         boolean interrupted =
-                Thread.interrupted(); // code of the application may have left it, and a pool would fail at once
+                Thread.interrupted(); // application code may have left the flag set, and a pool would fail at once
         if (waiting.get() == 0) {
             lastChange = System.nanoTime(); // before the thread counts as waiting: the last change may be long ago
         }
@@ -270,7 +270,7 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * The data source outside of the host's transactions: the target of a transaction-aware proxy, which would return the
+     * Returns the data source outside of the host's transactions: the target of a transaction-aware proxy, which would return the
      * connection of the current transaction.
      */
     public static DataSource outsideOfHostTransactions(DataSource host) {
@@ -291,18 +291,18 @@ public final class Sessions implements AutoCloseable {
      * <p>After a failover the host's pool may still have sessions to the former primary, which is now read-only. When a
      * read-only session is found, each session is checked before use for some seconds, and read-only ones are evicted, so that
      * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
-     * not help. An unknown pool may not replace sessions that work: it gets them back, and the next attempt takes what it lends.
+     * not help. An unknown pool might not replace working sessions: they are returned to it, and the next attempt takes what it lends.
      *
      * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after
      * each transaction. Otherwise a host that uses its whole pool for a long time would block renewals and heartbeats, and lose
-     * its permits. When the connection has been idle for some time, the settings of the host are restored, since the limits of the
+     * its permits. When the connection has been idle for some time, the settings of the host are restored, because the limits of the
      * library would end it. If the server or a firewall has ended it meanwhile, its next preparation fails, and it is replaced.
      */
     private final class SessionPool {
 
         private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
 
-        /** Shorter than the leak detection of pools, which also check returned connections this often. */
+        /** Shorter than the leak detection of pools; also lets the pool check each connection this often. */
         private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
 
         private static final int BUSY_AFTER = 3;
@@ -312,7 +312,7 @@ public final class Sessions implements AutoCloseable {
         /** A session that was idle for longer may have been ended by its limits. */
         private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
 
-        /** How long to wait for an answer on the kept connection, which may have ended: a lease or a time to live may be short. */
+        /** How long to wait for an answer on the kept connection, which may have ended. Short, because a lease or a time to live may be. */
         private static final int CHECK_MILLIS = 2_000;
 
         private final SessionLimits limits;
@@ -508,7 +508,7 @@ public final class Sessions implements AutoCloseable {
             return idle.pollFirst();
         }
 
-        /** Whether the session stays idle here, for the next transaction. */
+        /** Keeps the session idle for the next transaction, or returns false. */
         private synchronized boolean retain(Session session) {
             lastReturn = System.nanoTime();
             if (closed
@@ -524,7 +524,10 @@ public final class Sessions implements AutoCloseable {
             return true;
         }
 
-        /** Not for the reserved connection, whose own thread returns it: all other threads may be waiting for that one. */
+        /**
+         * Schedules the next return, except of the reserved connection: its own thread returns it, because all others may be waiting for
+         * that thread.
+         */
         private void scheduleReturn() {
             if (this == shared && !returnScheduled && !idle.isEmpty()) {
                 threads.schedule(this::returnIdle, longestIdle.toNanos());

@@ -19,7 +19,7 @@ public record SqlArray(String type, Collection<? extends @Nullable Object> eleme
     private static final Map<Class<?>, String> TYPES =
             Map.of(Long.class, "int8", Integer.class, "int4", String.class, "text", LocalDateTime.class, "timestamp");
 
-    /** The array of these values, all of one type; null if there are none, since the type is then unknown. */
+    /** Returns the array of these values, all of one type; null if all are null, because the type is then unknown. */
     public static @Nullable SqlArray of(Collection<? extends @Nullable Object> values) {
         return values.stream()
                 .filter(Objects::nonNull)
@@ -28,7 +28,7 @@ public record SqlArray(String type, Collection<? extends @Nullable Object> eleme
                 .orElse(null);
     }
 
-    /** The placeholder. It has the type, which drivers that send values as literals leave out. */
+    /** Returns the placeholder. It includes the type, because drivers that send values as literals omit it. */
     public String parameter() {
         return "cast(? as " + type + "[])";
     }

@@ -89,7 +89,7 @@ public enum SqlErrorKind {
         @Override
         boolean fits(SQLException error) {
             return super.fits(error)
-                    && !TIMEOUT.codes().contains(error.getErrorCode()); // of the same SQL state on MariaDB
+                    && !TIMEOUT.codes().contains(error.getErrorCode()); // which has the same SQL state on MariaDB
         }
     },
 
@@ -165,13 +165,13 @@ public enum SqlErrorKind {
         return codes;
     }
 
-    /** The message of an error; empty if it has none. */
+    /** Returns the message of an error; empty if it has none. */
     static String message(SQLException error) {
         @Nullable String message = error.getMessage();
         return message == null ? "" : message;
     }
 
-    /** The SQL state of an error; empty if it has none. */
+    /** Returns the SQL state of an error; empty if it has none. */
     static String state(SQLException error) {
         @Nullable String state = error.getSQLState();
         return state == null ? "" : state;

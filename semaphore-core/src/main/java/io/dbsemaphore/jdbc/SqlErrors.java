@@ -19,15 +19,15 @@ public final class SqlErrors {
     private SqlErrors() {}
 
     /**
-     * Whether the server reported a conflict with another transaction: nothing was committed.
+     * Whether the server reported a conflict with another transaction, so that nothing was committed.
      */
     public static boolean isConflict(Throwable failure) {
         return isVictim(failure) || isLockWait(failure) || is(failure, SqlErrorKind.OBSTACLE);
     }
 
     /**
-     * Whether the server has rolled the transaction back so that another one can proceed: after a deadlock, or in a cluster,
-     * where two servers may find out at commit that they have written the same row.
+     * Whether the server has rolled the transaction back so that another one can proceed: after a deadlock, or at commit in a cluster if
+     * two servers have written the same row.
      */
     public static boolean isVictim(Throwable failure) {
         return is(failure, SqlErrorKind.VICTIM) || is(failure, SqlErrorKind.VICTIM_AT_COMMIT);
@@ -47,7 +47,7 @@ public final class SqlErrors {
                         .isPresent();
     }
 
-    /** Whether the connection is lost; the result of the last statement is unknown. */
+    /** Whether the connection is lost, so that the result of the last statement is unknown. */
     public static boolean isConnectionLost(Throwable failure) {
         return is(failure, SqlErrorKind.SESSION_ENDED)
                 || root(failure)
@@ -57,11 +57,11 @@ public final class SqlErrors {
                         .isPresent();
     }
 
-    /** Whether the pool had no connection within its configured time. */
+    /** Whether the pool provided no connection within its configured time. */
     public static boolean isPoolExhausted(Throwable failure) {
         return sqlErrors(failure)
                 .anyMatch(error -> error instanceof SQLTransientConnectionException
-                        && !SqlErrorKind.state(error).equals("25S03")); // MariaDB's driver, of a lost connection
+                        && !SqlErrorKind.state(error).equals("25S03")); // MariaDB's driver, for a lost connection
     }
 
     /**
@@ -75,12 +75,12 @@ public final class SqlErrors {
                 && !isConnectionLost(failure);
     }
 
-    /** The innermost error, which is the driver's. */
+    /** Returns the innermost error, which is the driver's. */
     public static Optional<SQLException> root(Throwable failure) {
         return sqlErrors(failure).reduce((outer, inner) -> inner);
     }
 
-    /** The outermost {@link SQLException}, thrown by the driver or the pool, with its causes. */
+    /** Returns the outermost {@link SQLException}, thrown by the driver or the pool, with its causes. */
     public static Optional<SQLException> outermost(Throwable failure) {
         return sqlErrors(failure).findFirst();
     }

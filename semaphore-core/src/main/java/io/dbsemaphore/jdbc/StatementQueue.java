@@ -21,23 +21,23 @@ import org.springframework.jdbc.core.ResultSetExtractor;
 /**
  * Statements of a transaction that are queued for the next round trip, until the queue is {@linkplain #flush flushed},
  * another statement of the transaction is prepared, or the transaction commits. They are executed in order, up to the first
- * that fails. Asking for a result before its statement was executed is an {@link IllegalStateException}. Each {@link Session}
- * has one queue. Used by one thread at a time, like the connection.
+ * that fails. Reading a result before its statement was executed throws an {@link IllegalStateException}. Each {@link Session} has one
+ * queue. Used by one thread at a time, like the connection.
  *
- * <p>Where {@link Pipelining} is on, the statements are one text, {@code a; b; commit}, and one round trip:
+ * <p>Where {@link Pipelining} is on, the statements are sent as one text, {@code a; b; commit}, in one round trip:
  *
  * <ul>
  *   <li>MySQL executes the text up to the first statement that fails, so no commit follows a failure.
  *   <li>PostgreSQL's driver sends a Parse, a Bind and an Execute for each statement, and one Sync. After an error the server
- *       skips everything up to the Sync. With {@code preferQueryMode=simple} there is no Sync: the server rejects the following
- *       statements of the transaction, and its commit is a rollback.
+ *       skips everything up to the Sync. With {@code preferQueryMode=simple} there is no Sync: the server rejects the following statements
+ *       of the transaction, whose commit becomes a rollback.
  * </ul>
  *
  * Each statement has its own snapshot: a sum after a lock sees what others committed during the wait for the lock.
- * Elsewhere the statements, and the commit, take one round trip each.
+ * Without pipelining, the statements and the commit take one round trip each.
  *
- * <p>On MySQL the last texts stay prepared until the session is restored, since the driver parses a text whenever it is
- * prepared. PostgreSQL's driver has a cache for that, which the host may have turned off for a proxy.
+ * <p>On MySQL the last texts stay prepared until the session is restored, because the driver parses a text whenever it is prepared.
+ * PostgreSQL's driver has a cache, which the host may have turned off for a proxy.
  */
 public final class StatementQueue {
 
@@ -47,15 +47,15 @@ public final class StatementQueue {
     private final Connection connection;
     private final Pipelining pipelining;
     private final @Nullable Runnable pipelined;
-    /** The statements by their text, the last one sent at the end. */
+    /** The statements by their text, the one last sent at the end. */
     private final Map<String, PreparedStatement> prepared = new LinkedHashMap<>();
 
     private List<Queued<?>> queued = new ArrayList<>();
 
-    /** Whether the transaction can do the same by other statements, so that a rejection of these is not one of several at once. */
+    /** Whether the transaction can do the same by other statements: a rejection of these then does not switch pipelining off. */
     private boolean mayBeRejected;
 
-    /** How many of the queued statements only prepare the transaction, and are not sent without others. */
+    /** The number of queued statements that only prepare the transaction, and are not sent without others. */
     private int opening;
 
     StatementQueue(Connection connection, Pipelining pipelining) {
@@ -88,7 +88,7 @@ public final class StatementQueue {
         return statement;
     }
 
-    /** Says that the transaction fails if the next statements are rejected, instead of sending them, and all later ones, one by one. */
+    /** Lets the transaction fail if the next statements are rejected. Otherwise these and all later ones would be sent one by one. */
     public void expectRejection() {
         mayBeRejected = true;
     }
@@ -127,7 +127,7 @@ public final class StatementQueue {
         }
     }
 
-    /** How long a round trip takes; 0 while that is not known. */
+    /** Returns how long a round trip takes; 0 while that is unknown. */
     public long nanosOfRoundTrip() {
         return pipelining.roundTrip();
     }
@@ -167,7 +167,9 @@ public final class StatementQueue {
         }
     }
 
-    /** Executes the statements in one round trip. False if nothing was sent, since that is off or a filter has rejected it. */
+    /**
+     * Executes the statements in one round trip. Returns false if nothing was sent: pipelining is off, or a filter has rejected the text.
+     */
     private boolean sendTogether(List<Queued<?>> statements, boolean commits) throws SQLException {
         if (!isOneRoundTrip()) {
             return false;
@@ -188,7 +190,7 @@ public final class StatementQueue {
             if (SqlErrors.isConnectionLost(refusal)) {
                 throw refusal;
             }
-            // the driver sends nothing to prepare a statement: a filter of the pool has refused the text
+            // preparing a statement sends nothing, so a filter of the pool has refused the text
             if (mayBeRejected) {
                 SQLSyntaxErrorException rejected = new SQLSyntaxErrorException(
                         "A filter has rejected the statements: " + refusal.getMessage(), "42000");
@@ -199,7 +201,7 @@ public final class StatementQueue {
             return false;
         }
         try (BoundArrays arrays = new BoundArrays()) {
-            // with a fetch size, rows may be locked when they are fetched, after the statements that follow
+            // with a fetch size, rows may be locked only when they are fetched, after the following statements
             together.setFetchSize(0);
             int index = 1;
             for (Queued<?> statement : statements) {
@@ -252,7 +254,7 @@ public final class StatementQueue {
         return statement;
     }
 
-    /** Closes all but this many of the statements that stay prepared. */
+    /** Closes the oldest prepared statements until this many are left. */
     private void closePrepared(int kept) throws SQLException {
         Iterator<PreparedStatement> oldestFirst = prepared.values().iterator();
         while (prepared.size() > kept) {

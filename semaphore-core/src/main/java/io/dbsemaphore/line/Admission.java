@@ -1,11 +1,11 @@
 package io.dbsemaphore.line;
 
 /**
- * Whether a caller may have permits of one semaphore. Both ask this: the transaction that grants them, and the queue that decides by
- * its estimate whether that transaction is worth trying. A further condition of a grant belongs here.
+ * Decides whether a caller may have permits of one semaphore. The transaction that grants them asks this, and so does the queue, which
+ * estimates whether that transaction is worth trying. A further condition of a grant belongs here.
  *
- * @param answer of a caller of several semaphores, all must be {@link Answer#NOW}
- * @param missing the number of permits that have to become available first; less than 1 if none
+ * @param answer the answer; a caller of several semaphores needs {@link Answer#NOW} for all
+ * @param missing the number of permits that have to become available first; 0 or less if none
  */
 public record Admission(Answer answer, long missing) {
 
@@ -19,10 +19,10 @@ public record Admission(Answer answer, long missing) {
     /**
      * Decides.
      *
-     * @param capacity of the semaphore; 0 if it is paused
-     * @param available the number of permits that nobody holds, and that are reserved for nobody; negative if more are held than a lowered
-     *     capacity; not positive if it is paused, or held exclusively
-     * @param line as seen from the place of the caller
+     * @param capacity the capacity of the semaphore; 0 if paused
+     * @param available the number of permits that are neither held nor reserved; negative if a lowered capacity is exceeded; 0 or less if
+     *     the semaphore is paused, or held exclusively
+     * @param line the line as seen from the place of the caller
      */
     public static Admission of(int capacity, long available, LineAhead line, Ask ask) {
         long missing = ask.needs(capacity) + line.withheld(capacity) - available;

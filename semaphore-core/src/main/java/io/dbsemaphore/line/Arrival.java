@@ -4,8 +4,8 @@ package io.dbsemaphore.line;
  * When a caller came to this instance.
  *
  * @param nanoTime by the monotonic clock of this JVM
- * @param micros by the database's clock, in microseconds since 1970, if it {@code isKnown}; otherwise comparable only with arrivals at
- *     this instance
+ * @param micros by the database's clock, in microseconds since 1970, if {@code isKnown}; otherwise comparable only with arrivals at this
+ *     instance
  * @param isKnown whether the clocks were compared recently
  */
 public record Arrival(long nanoTime, long micros, boolean isKnown) {

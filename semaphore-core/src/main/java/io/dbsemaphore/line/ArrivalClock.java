@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
  * Tells when callers of this JVM have arrived, by the database's clock. Within this JVM the arrivals never decrease, so that callers are
  * served in the order in which they came, whatever batch they are in.
  *
- * <p>Each answer of the database bounds the offset between its clock and this JVM's monotonic clock: it was given after the question was
- * sent and before the answer arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
- * Synchronization</a>, 1989). While there is no recent answer, an arrival is not known. It is {@linkplain #resolve resolved} when there is
- * one, by the offset of that answer, which the {@linkplain Places transaction that got it} uses, too.
+ * <p>Each answer of the database bounds the offset between its clock and this JVM's monotonic clock: the database read its clock after the
+ * question was sent and before the answer arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
+ * Synchronization</a>, 1989). While there is no recent answer, an arrival is not known. The offset of the next answer {@linkplain #resolve
+ * resolves} it; the {@linkplain Places transaction that got that answer} uses the same offset.
  *
  * <p>Times of the JVM are those of {@link System#nanoTime}. Not thread-safe.
  */
@@ -25,7 +25,7 @@ public final class ArrivalClock {
     private final long origin;
     private boolean read;
     private long offset;
-    /** The offset by the first answer after a time without one. */
+    /** The offset from the first answer after a time without answers. */
     private long firstOffset;
 
     private long readAt;
@@ -34,7 +34,7 @@ public final class ArrivalClock {
     /**
      * Creates a clock without an answer.
      *
-     * @param now the time of the JVM, from which the others are counted
+     * @param now the time of the JVM from which all others are counted
      */
     public ArrivalClock(long now) {
         origin = now;
@@ -43,10 +43,10 @@ public final class ArrivalClock {
     /**
      * Records an answer of the database.
      *
-     * @param micros its clock when it gave the answer, in microseconds since 1970
+     * @param micros the database's clock when it answered, in microseconds since 1970
      * @param askedAt when the database was asked
      * @param answeredAt when the answer arrived
-     * @return whether arrivals can be resolved that could not be before
+     * @return whether unresolved arrivals can now be resolved
      */
     public boolean read(long micros, long askedAt, long answeredAt) {
         long atLeast = micros - elapsed(answeredAt);
@@ -72,7 +72,7 @@ public final class ArrivalClock {
         return new Arrival(now, latest, true);
     }
 
-    /** The arrival, as far as it is known now. If the database's clock was set back, it is not left behind callers that come now. */
+    /** Returns the arrival as known now. If the database's clock was set back, the caller is not left behind those that come now. */
     public Arrival resolve(Arrival arrival, long now) {
         if (!isRecent(now)) {
             return arrival;
@@ -82,7 +82,7 @@ public final class ArrivalClock {
         return new Arrival(arrival.nanoTime(), micros - latestPossible > MAX_STEP ? latestPossible : micros, true);
     }
 
-    /** A difference, since {@link System#nanoTime} may overflow. */
+    /** A difference, because {@link System#nanoTime} may overflow. */
     private long elapsed(long nanoTime) {
         return TimeUnit.NANOSECONDS.toMicros(nanoTime - origin);
     }

@@ -10,7 +10,7 @@ public record Ask(int count, boolean exclusive) {
 
     public static final Ask ALL = new Ask(0, true);
 
-    /** Two asks for the whole capacity are alike. */
+    /** Makes all asks for the whole capacity equal. */
     public Ask {
         count = exclusive ? 0 : count;
     }
@@ -24,17 +24,17 @@ public record Ask(int count, boolean exclusive) {
         return exclusive ? capacity : count;
     }
 
-    /** The number of permits that it asks for of a capacity that is not known: all that there may be, if exclusive. */
+    /** The number of permits that it asks for if the capacity is not known; the largest number if exclusive. */
     public int permits() {
         return permits(Integer.MAX_VALUE);
     }
 
-    /** The number of permits that it needs: at least one, also of a paused semaphore. */
+    /** The number of permits that it needs: at least one, even of a paused semaphore. */
     public int needs(int capacity) {
         return Math.max(1, permits(capacity));
     }
 
-    /** Whether it can never be granted, so that waiting is pointless. A paused semaphore, of capacity 0, may be waited for. */
+    /** Whether it can never be granted, so that waiting is pointless. Callers may wait for a paused semaphore, of capacity 0. */
     public boolean exceeds(int capacity) {
         return capacity > 0 && permits(capacity) > capacity;
     }

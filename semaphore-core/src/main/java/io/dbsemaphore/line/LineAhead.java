@@ -21,7 +21,7 @@ public record LineAhead(Demand here, WaitersElsewhere elsewhere, Place place, bo
         return here.callers() + elsewhere.callersAhead(place);
     }
 
-    /** The number of permits that are withheld from a caller behind one at this place, which asks for these permits and waits. */
+    /** The number of permits that are withheld from a caller behind this place, where a caller with this ask waits. */
     public long withheldBehind(int capacity, Ask ask, boolean ofSeveral) {
         return withheld(capacity) + (isWindowOpen || !ofSeveral ? ask.permits(capacity) : 0);
     }

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param first the callers with the smallest places, in order, at most {@link #MAX_FIRST}
  * @param size the number of all callers
- * @param since the earliest arrival of all callers, in microseconds since 1970 by the database's clock
+ * @param since the earliest arrival among all callers, in microseconds since 1970 by the database's clock
  */
 public record LineHead(List<Waiter> first, int size, long since) {
 
@@ -18,14 +18,17 @@ public record LineHead(List<Waiter> first, int size, long since) {
     /** The maximum number of callers in a record. Later ones matter only if more permits than this are released at once. */
     public static final int MAX_FIRST = 16;
 
-    /** How many of them may wait for several semaphores. The others also count while the reservation window is closed. */
+    /**
+     * The maximum number of callers in a record that wait for several semaphores. Only the others matter while the reservation window is
+     * closed.
+     */
     public static final int MAX_OF_SEVERAL = 8;
 
     public LineHead {
         first = List.copyOf(first);
     }
 
-    /** The head of a line in which no later caller came earlier. */
+    /** Creates the head of a line whose earliest caller is among the first ones. */
     public LineHead(List<Waiter> first, int size) {
         this(first, size, earliest(first));
     }
@@ -43,7 +46,7 @@ public record LineHead(List<Waiter> first, int size, long since) {
      * This head with further callers.
      *
      * @param more the first of them
-     * @param count the number of all
+     * @param count the number of all of them
      */
     public LineHead with(List<Waiter> more, int count) {
         if (more.isEmpty()) {

@@ -5,7 +5,7 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 
 /**
- * The place of a caller in the order of all instances' callers: the smaller one is served first. {@link Places} makes it.
+ * The place of a caller in the order of all instances' callers: the smaller place is served first. Only {@link Places} makes places.
  *
  * @param startTag compared first; always 0, so that the time decides. Sorted sets rely on places that do not change while a caller
  *     waits

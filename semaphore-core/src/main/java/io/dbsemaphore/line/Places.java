@@ -3,8 +3,8 @@ package io.dbsemaphore.line;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the places of callers; nothing else does. The transaction that refuses a caller and the queue of its instance ask this with the
- * same values, so that other instances are told the place that the caller has.
+ * Makes the places of callers; nothing else does. The transaction that refuses a caller and the queue of its instance call this with the
+ * same values, so that other instances learn the place that the caller has.
  *
  * @param now the database's clock in the transaction that refuses a caller, in microseconds since 1970
  * @param answeredAt this JVM's monotonic clock when the database had answered with that time
@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 public record Places(long now, long answeredAt) {
 
     /**
-     * The place of a caller that is refused: its arrival, less its head start. If the clocks had not been compared when it came, it is the
-     * age of the caller that counts. The place is never later than the refusal, in case the clock of another server is behind.
+     * The place of a caller that is refused: its arrival, less its head start. If the clocks had not been compared when it came, the
+     * arrival is computed from its age. The place is never later than the refusal, even if the clock of another server is behind.
      *
      * @param headStart in microseconds
      */
@@ -29,7 +29,7 @@ public record Places(long now, long answeredAt) {
         return at(arrival.micros() - headStart);
     }
 
-    /** The place at this time, in microseconds since 1970, as another instance says. */
+    /** The place at this time, in microseconds since 1970, as reported by another instance. */
     public static Place at(long micros) {
         return new Place(0, micros);
     }

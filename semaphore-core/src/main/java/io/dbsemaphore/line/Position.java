@@ -4,7 +4,7 @@ package io.dbsemaphore.line;
  * Where a caller stands.
  *
  * @param headStart by how much its place is before its arrival, in microseconds; 0 if it does not wait
- * @param place the place in the order of all instances' callers; of a caller that has not waited, it is not final
+ * @param place the place in the order of all instances' callers; not final for a caller that has not waited
  * @param hasWaited whether the caller waits in the line, or has waited
  */
 public record Position(Arrival arrival, long headStart, Place place, boolean hasWaited) {
@@ -14,7 +14,7 @@ public record Position(Arrival arrival, long headStart, Place place, boolean has
         return new Position(arrival, headStart, Places.ofNewcomer(arrival, headStart), false);
     }
 
-    /** The position when the arrival is known better. A caller that has waited keeps its place. */
+    /** This position with a more exact arrival. A caller that has waited keeps its place. */
     public Position with(Arrival known) {
         return hasWaited ? new Position(known, headStart, place, true) : of(known, headStart);
     }
@@ -29,12 +29,12 @@ public record Position(Arrival arrival, long headStart, Place place, boolean has
         return new Position(arrival, headStart, place, true);
     }
 
-    /** Whether the caller stands at its place: it waits, or has a head start. Another newcomer stands behind all who wait. */
+    /** Whether the caller stands at its place: it waits, or has a head start. Any other newcomer stands behind all who wait. */
     public boolean isInLine() {
         return hasWaited || (headStart > 0 && arrival.isKnown());
     }
 
-    /** The place from which it is decided whether the caller may go. */
+    /** The place by which it is decided whether the caller may go. */
     public Place standsAt() {
         return isInLine() ? place : Place.LAST;
     }

@@ -6,8 +6,8 @@ import java.time.LocalDateTime;
 /**
  * Decides when permits are withheld for callers that wait for several semaphores. Such a caller may find enough permits of some
  * semaphores and too few of the others. While the window is open, permits of all its semaphores are withheld from callers that came later,
- * so that all of them become available at one time. While it is closed, none are withheld, so that permits do not stay unused for long. The
- * window depends on the database's clock only, and is the same for all semaphores and instances.
+ * so that all of them become available at the same time. While it is closed, none are withheld for such callers, so that permits do not
+ * stay unused. The window depends on the database's clock only, and is the same for all semaphores and instances.
  */
 public final class ReservationWindow {
 

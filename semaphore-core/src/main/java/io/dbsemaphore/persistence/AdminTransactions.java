@@ -53,13 +53,13 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
 
     private static final LocalDateTime END = LocalDateTime.of(9999, 1, 1, 0, 0);
 
-    /** The first names in alphabetical order, without those that a pattern has created. */
+    /** Finds the first names in alphabetical order, except those of pattern-created semaphores. */
     public List<String> names(int limit) {
         return transaction.execute(() -> tables.semaphores().findNames(limit));
     }
 
     /**
-     * Creates a semaphore; false if it exists. If a pattern has created it, it belongs to the operator from then on.
+     * Creates a semaphore; returns false if it exists. A semaphore that a pattern has created belongs to the operator from then on.
      *
      * @throws RuntimeException for a duplicate key, if another transaction creates it at the same time; retry
      */
@@ -87,17 +87,17 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      *
      * @param created the semaphores that are new, sorted by name
      * @param beyondLimit the names of the semaphores that the limit does not allow
-     * @param ofPatterns how many semaphores of patterns there are now; negative if that is not known
+     * @param ofPatterns the number of pattern-created semaphores now; negative if unknown
      */
     public record Creation(List<PatternSemaphore> created, Set<String> beyondLimit, long ofPatterns) {}
 
     /**
-     * Creates missing semaphores, the first ones as far as the limit allows.
+     * Creates missing semaphores, in order, as far as the limit allows.
      *
      * @param wanted the semaphores, with distinct names
      * @param maxOfPatterns the maximum number of semaphores created by patterns
      * @param guard the name of the semaphore whose row is locked while they are counted
-     * @param known how many there are; negative to count them
+     * @param known the number of these semaphores; negative to count them
      * @throws RuntimeException for a duplicate key if another transaction creates one at the same time; retry
      */
     public Creation createOfPatterns(
@@ -144,27 +144,27 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return Arrays.asList(tables.ids().next(), name, capacity, pattern, setBy);
     }
 
-    /** How many semaphores of patterns there are. */
+    /** Counts the semaphores of patterns. */
     public long countOfPatterns() {
         return transaction.execute(tables.semaphores()::countOfPatterns);
     }
 
-    /** The next semaphores of patterns by id. */
+    /** Finds the next semaphores of patterns, by id. */
     public List<PatternCapacity> findOfPatterns(long afterId, int limit) {
         return transaction.execute(() -> tables.semaphores().findOfPatterns(afterId, limit));
     }
 
     /**
-     * The next semaphores of patterns by id, among those whose name matches a glob, and whose capacity differs and was not set by a provider
-     * of the application.
+     * Finds the next semaphores of patterns, by id, whose name matches a glob and whose capacity differs and was not set by a provider of
+     * the application.
      */
     public List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return transaction.execute(() -> tables.semaphores().findOfPatterns(glob, otherThan, afterId, limit));
     }
 
     /**
-     * Changes the capacity of semaphores of patterns, unless it was set by hand meanwhile, and inserts the audit rows. Skips rows that
-     * other transactions have locked, but waits for a single one.
+     * Changes the capacity of semaphores of patterns, unless it was set by hand meanwhile, and inserts the audit rows. Waits for a single
+     * row; among several, skips those that other transactions have locked.
      *
      * @param changedBy an operator, or a constant of {@link PatternCapacity}
      * @return the number of changes
@@ -272,7 +272,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return tables.reports().get();
     }
 
-    /** The database's clock. */
+    /** Reads the database's clock. */
     public Instant now() {
         return StoredGrant.instant(transaction.execute(tables.requests()::now));
     }
@@ -281,22 +281,22 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(() -> tables.semaphores().findStatus(name));
     }
 
-    /** One page of the statuses of the semaphores whose names contain a text, sorted by name. */
+    /** Reads one page of the statuses of semaphores whose names contain a text, sorted by name. */
     public List<SemaphoreStatus> list(String containing, String afterName, int limit) {
         return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
     }
 
-    /** Since when callers wait and permits are held, of the same semaphores. */
+    /** Reads since when callers wait and permits are held, for the same semaphores. */
     public List<Since> since(String containing, String afterName, int limit) {
         return transaction.execute(() -> tables.semaphores().findSince(containing, afterName, limit));
     }
 
-    /** How many requests of all semaphores were granted within the last time, at most so many. */
+    /** Counts the requests of all semaphores that were granted within this time, up to the limit. */
     public int granted(Duration last, int limit) {
         return transaction.execute(() -> tables.requests().countGranted(last, limit));
     }
 
-    /** A page of the holders whose owner, label or external id contains a text, by token. */
+    /** Reads a page of the holders whose owner, label or external id contains a text, by token. */
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
                 name,
@@ -304,20 +304,20 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                 SemaphoreReports.Holder::toContract);
     }
 
-    /** The holders that have held permits of a semaphore the longest. Needs no Hibernate. */
+    /** Describes the longest holders of a semaphore. Needs no Hibernate. */
     public List<String> firstHolders(String name, int limit) {
         return transaction.execute(() -> tables.permits().findFirstHolders(name, limit));
     }
 
-    /** The waiting callers of all instances, by instance, the one that has waited longest first. */
+    /** Reads the waiting callers of each instance; the instance that has waited longest comes first. */
     public List<WaitingInstance> waiting(String name) {
         return of(name, id -> reports().findWaiting(id), SemaphoreWaiter::toContract);
     }
 
     /**
-     * The requests that held permits within a period, the last acquired first. If there are too many, released ones are left out first.
-     * Requests have no index on their times, since it would slow down each acquire and release. The tokens of a semaphore grow with time: a
-     * binary search over them finds the end of the period, and a scan of limited length finds the requests before it.
+     * Finds the requests that held permits within a period, the last acquired first. If there are too many, released ones are left out
+     * first. Requests have no index on their times, because it would slow down each acquire and release. The tokens of a semaphore grow
+     * with time: a binary search over them finds the end of the period, and a scan of limited length finds the requests before it.
      */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
         return of(name, id -> uses(id, clamp(from), clamp(to), limit), SemaphoreReports.Use::toContract);
@@ -337,11 +337,11 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                 .findUses(semaphoreId, lastToken(semaphoreId, to), from, to, Math.max(SCANNED, limit), Limit.of(limit));
         Map<Long, SemaphoreReports.Use> byToken = new TreeMap<>(Comparator.reverseOrder());
         Stream.concat(held.stream(), released.stream().limit(limit - held.size()))
-                .forEach(use -> byToken.put(use.token(), use)); // both queries have it if it was released in between
+                .forEach(use -> byToken.put(use.token(), use)); // both queries find a use that was released in between
         return List.copyOf(byToken.values());
     }
 
-    /** The highest token of the released permits that were acquired until then; 0 if there is none. */
+    /** Finds the highest token of the released permits that were acquired until then; 0 if there are none. */
     private long lastToken(long semaphoreId, LocalDateTime until) {
         long low = 0;
         long high = Long.MAX_VALUE;
@@ -360,12 +360,12 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return low;
     }
 
-    /** The latest entries of the audit of a name, newest first. */
+    /** Reads the latest audit entries for a name, newest first. */
     public List<CapacityChange> capacityHistory(String name, int limit) {
         return history(CapacityHistory.OPERATORS, name, limit, CapacityAudit::toContract);
     }
 
-    /** The latest reclaims of a name, newest first. */
+    /** Reads the latest reclaims for a name, newest first. */
     public List<Reclaim> reclaims(String name, int limit) {
         return history(CapacityHistory.RECLAIMS, name, limit, CapacityAudit::toReclaim);
     }
@@ -377,7 +377,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                         .toList());
     }
 
-    /** The registered instances, the last started first. */
+    /** Reads the registered instances, the last started first. */
     public List<InstanceStatus> instances(int limit) {
         return transaction.executeWithRepositories(() -> reports().findInstances(Limit.of(limit)).stream()
                 .map(SemaphoreReports.Instance::toContract)

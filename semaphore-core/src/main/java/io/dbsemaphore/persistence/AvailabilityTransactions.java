@@ -30,9 +30,9 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
     private static final List<Long> NONE = List.of(0L);
 
     /**
-     * The held requests, the semaphores whose capacity is exceeded, and the waiting callers and marks of other instances. The conditions on
-     * {@code expires_at} and {@code instance} are written so that no index serves them: with many ids, MySQL would spend more time on the
-     * choice of an index than on the rows.
+     * Selects the held requests, the semaphores whose capacity is exceeded, and the waiting callers and marks of other instances. The
+     * conditions on {@code expires_at} and {@code instance} are written so that no index serves them: with many ids, MySQL would spend more
+     * time on the choice of an index than on the rows.
      */
     private static final String CONFIRM = """
             select found.id, found.kind, all_rows() from (
@@ -47,7 +47,7 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
     /**
      * Reads the availability of each semaphore, by name, and confirms the waiting callers of this instance to the others.
      *
-     * @param inFlight those of them with a batch in flight
+     * @param inFlight the semaphores with a batch in flight
      * @param local the waiting callers of this instance
      */
     public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, OwnLines local) {
@@ -85,7 +85,7 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
         });
     }
 
-    /** Records that callers wait. Leaves out rows that another transaction has locked: that one records it, or the next poll. */
+    /** Records that callers wait. Leaves out rows that another transaction has locked: that transaction or the next poll records it. */
     private void extend(Set<Long> ids, LocalDateTime now) {
         if (!ids.isEmpty()) {
             Supplier<List<LockedSemaphore>> result = tables.semaphores().lockSkipLocked(ids);

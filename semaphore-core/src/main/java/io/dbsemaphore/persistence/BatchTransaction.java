@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The transaction of a batch: it releases requests, and decides acquires.
  *
- * <p><b>An acquire</b> ({@link #grant}) takes two round trips if the driver pipelines, or one ({@link OneTripGrants}), otherwise one for
+ * <p><b>An acquire</b> ({@link #grant}) takes two round trips, or one by {@link OneTripGrants}, if the driver pipelines; otherwise one for
  * each statement. The first of two round trips:
  *
  * <ol>
@@ -79,15 +79,15 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A grant holds the row lock until it commits, so that no two transactions see the same permits available.
  *
- * <p><b>A release</b> is a conditional update of the permits and the request. It locks no semaphore row, since it only increases
- * availability. The permits come first: a business transaction that has {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld
- * checked} a grant has locked them, perhaps for a long time. While a release waits for it, it must not lock the request, which has to be
- * renewed. Only the short transactions of this library lock requests.
+ * <p><b>A release</b> is a conditional update of the permits and the request. It locks no semaphore row, because it only increases
+ * availability. The permits come first: a business transaction that has {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld checked}
+ * a grant has locked them, perhaps for a long time. While a release waits for that transaction, it must not lock the request, which has to
+ * be renewed. Only the short transactions of this library lock requests.
  *
- * <p>A release of many requests does not wait: it leaves out those with a locked permit. PostgreSQL does that in one statement. MySQL gets
- * a lock together with the release. In the rare case that one of the permits is locked, it refuses that lock; nothing has been changed
- * then, and the release begins again by looking for the unlocked permits. If the driver does not pipeline, it begins with that. If a request
- * row is locked although its permits were not, the first attempt waits for it, and the next one skips it.
+ * <p>A release of many requests does not wait: it leaves out those with a locked permit. On PostgreSQL, one statement does that. On MySQL,
+ * a lock is queued together with the release. In the rare case that one of the permits is locked, MySQL refuses that lock before anything
+ * has been changed, and the release begins again by looking for the unlocked permits. If the driver does not pipeline, a release begins
+ * with that search. If a request row is locked although its permits were not, the first attempt waits for it, and the next one skips it.
  *
  * <p>{@code OverGrantIntegrationTests} and {@code PiggybackedReleaseIntegrationTests} test it.
  */
@@ -154,7 +154,7 @@ public final class BatchTransaction {
         return Objects.requireNonNull(oneTrip.get()).result();
     }
 
-    /** What a transaction decides. Only after its commit is it true. */
+    /** The decision of a transaction, valid only after its commit. */
     private record Decision(BatchResult result, Allocation allocation) {}
 
     private BatchResult remembered(Decision committed) {
@@ -198,7 +198,7 @@ public final class BatchTransaction {
                 allocation);
     }
 
-    /** A text that had no answer, and has not reached its lock, must not grant what this transaction does not. */
+    /** Ensures that an unanswered text, which may not have locked the row yet, cannot grant what this transaction refuses. */
     private void preventLateGrants(Allocation decision) {
         Stream.concat(decision.refusals().keySet().stream(), decision.rejections().keySet().stream())
                 .filter(acquire -> acquire.attempt().isOutcomeUnknown())
@@ -260,7 +260,10 @@ public final class BatchTransaction {
                 : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
     }
 
-    /** The outcome after a lost commit. If the TTL has passed meanwhile, it begins anew, since the caller has not had the grant yet. */
+    /**
+     * Returns the outcome after a lost commit. A TTL that has passed meanwhile begins anew, because the caller has not received the grant
+     * yet.
+     */
     private GrantOutcome repeatOwn(AcquireState acquire, PermitRequest request) {
         if (request.isAlive()) {
             return new GrantOutcome.Granted(tables.grantOf(request), false);
@@ -291,7 +294,7 @@ public final class BatchTransaction {
             return locked;
         }
 
-        /** The names of the rows that do not exist, or that were skipped, by id. */
+        /** Returns, by id, the names of the rows that do not exist or were skipped. */
         Map<Long, String> notLocked() {
             Map<Long, String> notLocked = new HashMap<>(names);
             locked().forEach(semaphore -> notLocked.remove(semaphore.id()));
@@ -330,7 +333,10 @@ public final class BatchTransaction {
         return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
     }
 
-    /** Forgets ids that may be of deleted rows: a skipped row is locked or deleted. If it was skipped before, its name is looked up again. */
+    /**
+     * Forgets ids whose rows may have been deleted: a skipped row is locked or deleted. If it was skipped before, its name is looked up
+     * again.
+     */
     private void forgetDeleted(Locks locks, Set<String> awaited, BatchOutcomes outcomes) {
         Map<Long, String> notLocked = locks.notLocked();
         if (!notLocked.isEmpty()
@@ -423,7 +429,7 @@ public final class BatchTransaction {
     }
 
     /**
-     * When the first of the held permits of each semaphore expires, by id; no entry if none expires. May come from the cache.
+     * Returns, by semaphore id, when the first held permit expires; no entry if none expires. The times may be cached.
      */
     private Map<Long, Instant> earliestExpiries(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
@@ -441,7 +447,7 @@ public final class BatchTransaction {
         return expiries;
     }
 
-    /** Tells other instances which callers of this one wait after the transaction, in the order of the locks. */
+    /** Tells other instances, in the order of the locks, which callers of this one wait after the transaction. */
     private static void tell(
             WaiterTable.Rows queues, OwnLines local, Map<String, List<Waiter>> refused, Allocation decision) {
         SortedMap<Long, SemaphoreAvailability> byId = new TreeMap<>();
@@ -488,7 +494,7 @@ public final class BatchTransaction {
         return outcomes;
     }
 
-    /** The held requests among these; all if they cannot be read, since the rest of the batch is released in any case. */
+    /** Returns the held requests among these; all of these if the query fails, because the rest of the batch is released anyway. */
     private List<Long> findHeld(Set<Long> requestIds) {
         try {
             return transaction.execute(() -> tables.requests().findHeld(requestIds));
@@ -503,7 +509,7 @@ public final class BatchTransaction {
         return () -> released.get() == 0 ? Set.of() : permitIds.keySet();
     }
 
-    /** Queues the release of requests, except for those with a permit that another transaction has locked. Supplies their ids. */
+    /** Queues the release of requests, except for those with a permit that another transaction has locked. Supplies the released ids. */
     private Supplier<Set<Long>> queueRelease(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
             return Set::of;
@@ -532,7 +538,7 @@ public final class BatchTransaction {
         log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
     }
 
-    /** Queues the release of requests whose permits it can lock, which takes one more round trip. */
+    /** Queues the release of the requests whose permits it can lock. That takes one more round trip. */
     private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds, boolean skipsRequests) {
         SortedMap<Long, List<Long>> unlocked = tables.permits().lockSkipLocked(permitIds);
         if (skipsRequests && !unlocked.isEmpty()) {

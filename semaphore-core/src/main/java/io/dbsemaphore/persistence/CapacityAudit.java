@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The audit. A positive id is a capacity change or a forced release by an operator, a negative one a reclaim by the library. A
- * row refers to its semaphore by name, and outlives it.
+ * The audit. A positive id means a capacity change or a forced release by an operator; a negative id, a reclaim by the library. A row
+ * refers to its semaphore by name, and outlives it.
  */
 @Entity
 @Table(name = "capacity_change")

@@ -32,7 +32,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
                 changed_by, reason, external_id, owner, permits, changed_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, utc_now())""";
 
-    /** Reads by the primary key, which ascends with time, since no index has the forced releases only. */
+    /** Reads by the primary key, which ascends with time, because no index has only the forced releases. */
     private static final String LATEST_EXTERNAL_IDS =
             "select external_id from capacity_change where id > 0 order by id desc limit ?";
 
@@ -49,13 +49,13 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
         sql.insert(INSERT, rows);
     }
 
-    /** The row of a changed capacity. */
+    /** Returns the row of a changed capacity. */
     List<@Nullable Object> changed(String name, int from, int to, String by, String reason) {
         return Arrays.asList(ids.next() | OPERATORS, name, from, to, by, reason, null, null, null);
     }
 
     /**
-     * The row of permits that were released without their holder. The capacity does not change.
+     * Returns the row of permits that were released without their holder. The capacity does not change.
      *
      * @param by the operator; null for a reclaim by the library
      */
@@ -98,7 +98,7 @@ record CapacityHistory(Sql sql, TimeOrderedIds ids) {
                 .toList();
     }
 
-    /** The external ids of requests that were released by force, among this many of the latest entries. */
+    /** Returns the external ids of requests released by force, among this many latest entries. */
     Set<String> latestForcedReleases(int limit) {
         return sql.read(LATEST_EXTERNAL_IDS, (row, number) -> row.getString(1), limit).stream()
                 .filter(Objects::nonNull)

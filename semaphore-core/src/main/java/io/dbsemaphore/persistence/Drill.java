@@ -41,13 +41,13 @@ import org.springframework.dao.IncorrectResultSizeDataAccessException;
 /**
  * Runs the statements of acquires and releases on rows of its own, which are rolled back, and checks that limits can be enforced: row
  * locks exclude another session, sums count inserted rows, keys are compared byte for byte, a rollback undoes changes, and there is one
- * clock. The definition of a table does not tell that: the server may have another engine for it, and a session, a driver or a mode of the
- * database may change what a statement does.
+ * clock. The definition of a table does not guarantee that: the server may use another engine for it, and a session, a driver or a mode of
+ * the database may change what a statement does.
  *
- * <p>It does not disturb other instances: its rows are never committed, statements that skip locked rows skip them, and the gap of an
- * index that InnoDB locks for the duplicate is between rows of the drill. If a check gets no answer in time, it passes.
+ * <p>It does not disturb other instances: its rows are never committed, statements that skip locked rows skip them, and the index gap that
+ * InnoDB locks for the duplicate is between rows of the drill. If a check gets no answer in time, it passes.
  *
- * <p>For one use.
+ * <p>An instance is used once.
  *
  * <p>{@code DrillIntegrationTests} tests it.
  */
@@ -58,7 +58,7 @@ public final class Drill {
     /** How long to wait for the second session: for its connection, and for both of its answers. Shorter than any limit for idle sessions. */
     private static final Duration PATIENCE = Duration.ofMillis(800);
 
-    /** A session that does not wait for the other one answers within this time plus twice that of its first statements. */
+    /** A session that does not wait for the other one answers within this time plus twice the time of its first statements. */
     private static final Duration PROMPT = Duration.ofMillis(5);
 
     /** By how much the clocks of two sessions may differ. */
@@ -77,18 +77,21 @@ public final class Drill {
     private static final String CLOCK =
             "Connect all sessions to one server, or keep the clocks of the servers together.";
 
-    /** The statements to execute on MySQL and MariaDB after a deviation. The names of the tables get their schema, in literals, too. */
+    /** Selects the statements to execute on MySQL and MariaDB after a deviation. Even in literals, the names of tables get their schema. */
     private static final String CONVERSIONS = """
             select concat('alter table ', table_name, ' engine=InnoDB /* is ', engine, ' */') from information_schema.tables
             where engine <> 'InnoDB' and concat('`', table_schema, '`.', table_name) in (%s) order by table_name""".formatted(TableName.each("'%s'", ", "));
 
-    /** The statements to execute on PostgreSQL for unlogged tables, which a crash empties. A table comes before those that refer to it. */
+    /**
+     * Selects the statements to execute on PostgreSQL for unlogged tables, which a crash empties. A table comes before those that refer to
+     * it.
+     */
     private static final String UNSAFE = """
             select concat('alter table ', relname, ' set logged') from pg_class
             where relpersistence = 'u' and oid in (cast('semaphore' as regclass), cast('permit_request' as regclass),
                 cast('permit' as regclass)) order by relname desc""";
 
-    /** A check has failed. */
+    /** Thrown when a check fails. */
     public static final class Deviation extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -100,7 +103,7 @@ public final class Drill {
             this.action = action;
         }
 
-        /** The action to take. */
+        /** Returns the action to take. */
         public String action() {
             return action;
         }
@@ -111,7 +114,7 @@ public final class Drill {
     private final Database database;
     private final boolean oneServer;
 
-    /** Keys that differ in case, a blank at the end and characters outside Latin-1 only. A random prefix sets this drill apart. */
+    /** Keys that differ only in case, a trailing blank, and characters outside Latin-1. A random prefix sets this drill apart. */
     private final List<String> keys = Stream.of("drill", "DRILL", "drill ", "dr\u0131ll \uD83D\uDE00")
             .map((UUID.randomUUID() + "-")::concat)
             .toList();
@@ -209,7 +212,7 @@ public final class Drill {
         require("the permits that are held after a release", List.of(0L), held(ids.subList(0, 1)));
         require("the number of released requests", 1, released.get());
         mayEnd = true;
-        // last: on PostgreSQL it ends the transaction, and the second session goes on; on InnoDB its locks stay
+        // last: on PostgreSQL, this ends the transaction, and the second session goes on; on InnoDB, the locks stay
         if (insertsDuplicateOf(0)) {
             throw new Deviation("an external id exists once", "it was inserted twice", PLAIN, null);
         }
@@ -285,7 +288,7 @@ public final class Drill {
         }
     }
 
-    /** Begins a transaction on a second session; false if it cannot, or not in time. */
+    /** Begins a transaction on a second session; returns false if it cannot do so in time. */
     private boolean beginBeside() {
         Sessions sessions = transaction.sessions();
         if (oneServer && sessions.areSeveral()) {
@@ -317,7 +320,7 @@ public final class Drill {
         }
     }
 
-    /** The deviation of the second session, if any. The first session has found the tables. */
+    /** Returns the deviation of the second session, if any. The first session has found the tables. */
     private static @Nullable Deviation deviationOfBeside(RuntimeException failure) {
         if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE) || SqlErrors.is(failure, SqlErrorKind.MISSING_SCHEMA)) {
             return new Deviation(
@@ -336,8 +339,7 @@ public final class Drill {
         }
         nanosOfAnswerBeside = System.nanoTime() - begin;
         answers.release();
-        // waits until the first session has rolled back; no other session does, since the key is between those of the
-        // drill
+        // waits until the first session has rolled back; no other session waits, because the key is between the drill's
         insertsDuplicateOf(2);
         if (!mayEnd) {
             deviationBeside = new Deviation(
@@ -357,7 +359,7 @@ public final class Drill {
                                 || each.minus(TOLERANCE).isAfter(last));
     }
 
-    /** Deletes rows that were not rolled back, by an engine without transactions. Returns their tables and ids. */
+    /** Deletes rows that an engine without transactions did not roll back. Returns their tables and ids. */
     private List<String> deleteWhatIsLeft() {
         List<String> left = new ArrayList<>();
         List<Long> all = Stream.concat(ids.stream(), requests.stream().map(PermitRequest::id))
@@ -385,7 +387,7 @@ public final class Drill {
         }
     }
 
-    /** The statements that repair the tables. */
+    /** Returns the statements that repair the tables. */
     private List<String> mends() {
         try {
             return database == Database.H2
@@ -400,7 +402,7 @@ public final class Drill {
         }
     }
 
-    /** Whether the server rejected the statement itself. A duplicate key counts: the keys are random, so that no other row has them. */
+    /** Whether the server rejected the statement itself. That includes a duplicate key: the keys are random, so no other row has them. */
     private static boolean isOfStatement(RuntimeException failure) {
         return SqlErrors.isAnswerOfServer(failure)
                 && Arrays.stream(SqlErrorKind.values())

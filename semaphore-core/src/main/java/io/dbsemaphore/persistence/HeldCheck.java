@@ -29,13 +29,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Locks the permits of a grant in the caller's transaction, in share mode. Each row is locked by its primary key. At
- * {@code REPEATABLE READ}, any other condition would lock the gaps in which others insert, and read a snapshot older than the grant.
+ * {@code REPEATABLE READ}, any other condition would lock gaps in which others insert, and read a snapshot older than the grant.
  *
- * <p>If servers {@linkplain Database#certifiesWrites certify writes}, the rows are also updated, since other servers do not see row
+ * <p>If servers {@linkplain Database#certifiesWrites certify writes}, the rows are also updated, because other servers do not see row
  * locks.
  *
- * <p>Remembers the grants that open transactions of the current thread have checked, including suspended ones: a release on this thread
- * would wait for that transaction, and so for itself.
+ * <p>Remembers the grants that open transactions of the current thread have checked, including suspended transactions: a release on this
+ * thread would wait for such a transaction, and so for itself.
  */
 public final class HeldCheck {
 
@@ -64,16 +64,16 @@ public final class HeldCheck {
     private final UnaryOperator<String> text;
     private final boolean writes;
 
-    @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
+    @SuppressWarnings("ThreadLocalUsage") // one for each engine, and one engine for each database
     private final ThreadLocal<@Nullable List<Check>> open = new ThreadLocal<>();
 
     /**
      * Creates a check.
      *
      * @param hostDataSource the data source of the host, to whose connections its transactions are bound
-     * @param withoutAutoCommit whether it has lent a connection with auto-commit off
+     * @param withoutAutoCommit whether that data source has lent a connection with auto-commit off
      * @param text adapts a statement with the names of the changelog to the database
-     * @param writes whether the rows must be updated, since a lock is not sufficient
+     * @param writes whether the rows must be updated, because a lock is not sufficient
      */
     public HeldCheck(
             DataSource hostDataSource,
@@ -98,11 +98,10 @@ public final class HeldCheck {
      * Locks these permits in the caller's transaction, so that no other transaction can take them before it ends.
      *
      * @return false if a permit was released: the grant is lost
-     * @throws PermitLostException if a permit is not visible to this transaction, since it was deleted or is newer than the
-     *     snapshot; the grant may still be held
+     * @throws PermitLostException if a permit is not visible to this transaction, because it was deleted or is newer than the snapshot; the
+     *     grant may still be held
      * @throws CannotAcquireLockException if another transaction has locked a permit
-     * @throws IllegalTransactionStateException without a writable transaction on the host's data source, in the database of the
-     *     semaphores
+     * @throws IllegalTransactionStateException without a writable transaction on the host's data source, in the database of the semaphores
      */
     public boolean lockIfHeld(StoredGrant grant) {
         requireTransaction(grant.externalId());
@@ -166,7 +165,7 @@ public final class HeldCheck {
         }
     }
 
-    /** The text of the first row. An answer of a read-only server is refused: a replica may not know of a release yet. */
+    /** Returns the text of the first row. An answer of a read-only server is refused: a replica may not know of a release yet. */
     private Optional<String> first(String sql, String externalId, Object... ids) {
         return jdbc
                 .query(
@@ -253,7 +252,7 @@ public final class HeldCheck {
         }
     }
 
-    /** One check, until its transaction has completed, which may be on another thread. */
+    /** One check. It ends when its transaction completes, which may be on another thread. */
     private final class Check implements TransactionSynchronization {
 
         private final StoredGrant grant;
@@ -278,8 +277,8 @@ public final class HeldCheck {
         }
 
         /**
-         * Takes again a lock that may have been undone. A grant that is held now was also held in between, since a released one is never
-         * held again.
+         * Retakes a lock that may have been undone. A grant that is held now was also held in between, because a released one is never held
+         * again.
          *
          * @throws PermitLostException if the grant is lost, so that the transaction is rolled back
          */

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The transactions by which a holder keeps its permits: the renewal of one grant, and those of the keep-alive for all grants of this
- * JVM.
+ * The transactions by which a holder keeps its permits: the renewal of one grant, and the transactions of the keep-alive for all grants of
+ * this JVM.
  *
  * <p>One grant is renewed by a conditional update and a read of the new expiry. The keep-alive renews batches of grants, in one
  * transaction each. It never waits for a row lock: a locked request is skipped, and does not delay the others.
@@ -45,7 +45,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
                 () -> !tables.requests().findByExternalIds(List.of(externalId)).isEmpty());
     }
 
-    /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
+    /** Sets the expiry of a known grant to now + {@code ttl}; returns empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
         return transaction.execute(() -> {
             Supplier<Integer> renewed = tables.requests().queueRenewal(grant.requestId(), ttl);
@@ -81,7 +81,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
                 .forEach(batch -> transaction.run(() -> tables.requests().queueUnbinding(batch, instance)));
     }
 
-    /** Removes the registration of this JVM, for which its database user may lack the privilege. */
+    /** Removes the registration of this JVM. Its database user may lack the privilege for that. */
     public void deregister(long instance) {
         transaction.run(() -> tables.instances().delete(instance));
     }
@@ -116,7 +116,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
      * The state in the database of requests that have expired by this JVM's clock.
      *
      * @param alive the remaining time of requests that this or another process has renewed
-     * @param releasedInTime the requests that another process released before they expired; not by force, and not to reclaim them
+     * @param releasedInTime the requests that another process released before they expired, neither by force nor to reclaim them
      */
     public record Ended(Map<Long, Duration> alive, Set<Long> releasedInTime) {}
 
@@ -156,7 +156,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * Locks the requests of each batch that no other transaction has locked, and finds out which of them are held.
+     * In each batch, locks the requests that no other transaction has locked, and finds out which are held.
      *
      * @param write queues the writes to the locked requests
      * @param each receives the outcome of each batch as soon as it is committed
@@ -183,7 +183,7 @@ public record HoldTransactions(ShortTransaction transaction, Tables tables) {
         };
     }
 
-    /** Splits requests into batches, in ascending order of ids, in which all transactions lock. */
+    /** Splits requests into batches, in the ascending order of ids in which all transactions lock. */
     private static List<List<Long>> batches(Collection<Long> requestIds) {
         return Sql.chunks(requestIds.stream().sorted().distinct().toList(), MAX_BATCH);
     }

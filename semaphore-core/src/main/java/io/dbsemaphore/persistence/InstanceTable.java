@@ -56,7 +56,7 @@ record InstanceTable(Sql sql, Suspects suspects) {
         sql.update(DELETE, id);
     }
 
-    /** The dead instances that hold permits, by id. */
+    /** Finds the dead instances that hold permits, by id. */
     Map<Long, DeadInstance> findDead() {
         return suspects.dead(sql.read(FIND_SUSPECTS, Suspect::of));
     }

@@ -13,7 +13,7 @@ interface MaintenanceRepository extends Repository<PermitRequest, Long> {
     @Query("select distinct r.owner from PermitRequest r where r.state = ACQUIRED")
     List<String> findOwners();
 
-    /** The requests that were released before that time, up to an id above which no request is as old. */
+    /** Finds requests that were released at least this long ago, up to an id above which no request is as old. */
     @Query("""
             select r.id from PermitRequest r
             where r.id <= :upTo and r.state = RELEASED and r.updatedAt <= utc_plus_millis(:minusMillis)
@@ -30,7 +30,7 @@ interface MaintenanceRepository extends Repository<PermitRequest, Long> {
     @Query("delete from PermitRequest r where r.id in :ids and r.state = RELEASED")
     int deleteReleased(Collection<Long> ids);
 
-    /** The released requests that still hold permits of these semaphores, a state that the library itself never leaves. */
+    /** Finds released requests that still hold permits of these semaphores; the library itself never leaves this state behind. */
     @Query("""
             select distinct r.id from Permit p join PermitRequest r on r.id = p.requestId
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.state = RELEASED""")
@@ -39,7 +39,7 @@ interface MaintenanceRepository extends Repository<PermitRequest, Long> {
     @Query("select s.id from Semaphore s where s.id > :after order by s.id")
     List<Long> findSemaphores(long after, Limit limit);
 
-    /** The semaphores above an id that a pattern created, that have no held permits, and that have been idle for long enough. */
+    /** Finds the next pattern-created semaphores, by id, that have no held permits and have been idle for long enough. */
     @Query("""
             select s.id from Semaphore s
             where s.id > :after and s.pattern is not null and s.updatedAt <= utc_plus_millis(:minusMillis)

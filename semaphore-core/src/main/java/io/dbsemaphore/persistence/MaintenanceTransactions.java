@@ -19,7 +19,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int SEMAPHORES_AT_ONCE = 100;
 
-    /** Few, since each locks a semaphore's row, for which an acquire may wait. */
+    /** Few, because each locks a semaphore's row, for which an acquire may wait. */
     private static final int LOCKS_AT_ONCE = 20;
 
     private MaintenanceRepository rows() {
@@ -29,12 +29,12 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
     /** The owners that hold permits, and the database's clock when they were read. */
     public record Owners(List<String> names, Instant asOf) {}
 
-    /** The requests that may be reclaimed and whose ids are greater than a given id, in the order of their ids. */
+    /** Finds the next requests by id that may be reclaimed. */
     public List<Long> find(ReclaimReason reason, long after, int limit) {
         return transaction.execute(() -> reclaim.find(reason, after, limit));
     }
 
-    /** The reason to reclaim permits of dead instances; empty if none is dead. */
+    /** Returns the reason to reclaim permits of dead instances; empty if none is dead. */
     public Optional<ReclaimReason> findDeadInstances() {
         Map<Long, DeadInstance> dead = transaction.execute(tables.instances()::findDead);
         return dead.isEmpty() ? Optional.empty() : Optional.of(ReclaimReason.instanceGone(dead));
@@ -50,14 +50,14 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         return transaction.execute(() -> reclaim.release(candidates, reason));
     }
 
-    /** A page of semaphores above an id, in the order of ids. */
+    /** Finds the next page of semaphores, in the order of ids. */
     public List<Long> findSemaphores(long after) {
         return transaction.executeWithRepositories(() -> rows().findSemaphores(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**
-     * Releases one batch of held permits whose requests are released. There are none unless something else modified the tables. The
-     * search starts from the held permits, which are few, not from the released requests.
+     * Releases one batch of held permits whose requests are released. There are none unless another program modified the tables. The search
+     * starts from the held permits, which are few, not from the released requests.
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         Supplier<Integer> repaired = transaction.executeWithRepositories(() -> {
@@ -67,7 +67,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         return repaired.get();
     }
 
-    /** Deletes one batch of requests that were released longer ago than the retention, after their permits. */
+    /** Deletes one batch of requests that were released longer ago than the retention, permits first. */
     public int deleteReleased(Duration retention, int limit) {
         return transaction.executeWithRepositories(() -> {
             long upTo = TimeOrderedIds.upperBound(tables.requests().now(), retention);
@@ -80,12 +80,12 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         });
     }
 
-    /** Deletes one batch of the audit of reclaims, which is kept as long as released requests. */
+    /** Deletes one batch of audited reclaims, which are kept as long as released requests. */
     public int deleteReclaims(Duration retention, int limit) {
         return deleteHistory(CapacityHistory.RECLAIMS, retention, limit);
     }
 
-    /** Deletes one batch of the audit of operators. */
+    /** Deletes one batch of the operators' audit entries. */
     public int deleteHistory(Duration retention, int limit) {
         return deleteHistory(CapacityHistory.OPERATORS, retention, limit);
     }
@@ -120,7 +120,7 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
         });
     }
 
-    /** A page of semaphores above an id that a pattern created, that have no held permits, and that have been idle for this time. */
+    /** Finds the next page, by id, of pattern-created semaphores that have no held permits and have been idle for this time. */
     public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
         return transaction.executeWithRepositories(
                 () -> rows().findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));

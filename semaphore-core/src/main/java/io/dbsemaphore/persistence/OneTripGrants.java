@@ -36,35 +36,36 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Grants the acquires of a batch in one round trip where that will probably succeed: one text locks the row of the semaphore,
- * inserts the requests if all of them fit and nobody waits, raises the fence and inserts the permits if the requests are there, and
- * commits. It grants all of them or none. After a refusal, which changes nothing but the releases that come first, another batch decides
+ * inserts the requests if all of them fit and nobody waits, raises the fence and inserts the permits if the requests were inserted, and
+ * commits. It grants all acquires or none. After a refusal, which changes nothing but the releases that come first, another batch decides
  * in two round trips.
  *
- * <p>It is tried for acquires of one semaphore, with a driver that pipelines, if a round trip takes longer than the larger statements cost.
- * After a refusal, a locked row, or a batch that met waiting callers, it is not tried for the next batches of that semaphore.
+ * <p>One round trip is tried for acquires of one semaphore, with a driver that pipelines, if a round trip takes longer than the larger
+ * statements cost. After a refusal, a locked row, or a batch that met waiting callers, it is not tried for the next batches of that
+ * semaphore.
  *
- * <p>The condition is evaluated by a statement after the lock, so that it sees what others have committed meanwhile. The token from which
- * on it counts is that of an earlier answer. Nothing below it can be held as long as the fence has not fallen, which the condition checks.
+ * <p>The condition is evaluated by a statement after the lock, so that it sees what others have committed meanwhile. It counts permits from
+ * a token on that an earlier answer gave. Nothing below that token can be held unless the fence has fallen, which the condition checks.
  *
  * <p>A text without an answer may still wait for the lock, and grant later. Therefore its acquires are claimed before it is sent, so that
- * no caller is withdrawn while it waits for the lock, and their outcome is unknown, as after a lost commit. If its client has gone, MySQL
- * executes the rest of the text, in which {@code row_count()} may be -1; therefore each statement depends on rows.
+ * none is withdrawn while the text waits. Their outcome is unknown, as after a lost commit. If the client has gone, MySQL executes the rest
+ * of the text, in which {@code row_count()} may be -1; therefore each statement depends on rows.
  */
 final class OneTripGrants {
 
     private static final Logger log = LoggerFactory.getLogger(OneTripGrants.class);
 
-    /** For so many batches it is not tried after a batch that showed that it would be refused. */
+    /** The number of batches that take two round trips after one round trip was refused, or would have been. */
     static final int SKIPPED = 16;
 
     private static final int MAX_KNOWN = 10_000;
 
-    /** Sooner than a replica that lacks the last grants is promoted: its fence would be lower, and tokens would be used again. */
+    /** Shorter than the promotion of a replica that lacks the last grants: its fence would be lower, and tokens would be used again. */
     private static final long MAX_AGE_NANOS = Duration.ofSeconds(1).toNanos();
 
     /**
-     * Inserts all requests or none. Sums what is held now, from a token on below which nothing was held when this JVM last read the row,
-     * and nothing can be held since. With the row's own watermark instead, MySQL would read all entries of the index that are not purged yet.
+     * Inserts all requests or none. Sums what is held now, from a token on: nothing below it was held when this JVM last read the row, or
+     * can have been held since. With the row's own watermark instead, MySQL would read all entries of the index that are not purged yet.
      */
     private static final String INSERT_REQUESTS = """
             insert into permit_request(id, external_id, owner, label, instance, state, content_digest, ttl_millis,
@@ -83,7 +84,7 @@ final class OneTripGrants {
             insert into permit(id, semaphore_id, permit_request_id, count, exclusive, state, token)
             select %s, s.id, r.id, %s, 0, 'ACQUIRED', s.fence - %s from %spermit_request r, semaphore s where r.id = %s and s.id = ?""";
 
-    /** The index of the column {@code ttl_millis} in {@link PermitRequest#toRow}; the time of the expiry is computed from it. */
+    /** The index in {@link PermitRequest#toRow} of {@code ttl_millis}, from which the expiry is computed. */
     private static final int TTL = 7;
 
     private final Tables tables;
@@ -95,9 +96,9 @@ final class OneTripGrants {
     /**
      * What this JVM knows of a semaphore.
      *
-     * @param fence its fence, which has been no lower since then
+     * @param fence its fence at that time, which has been no lower since
      * @param liveFrom a token below which nothing has been held since
-     * @param skips for how many batches one round trip is not tried
+     * @param skips the number of batches for which one round trip is not tried
      * @param readAt when the row was read, by {@link System#nanoTime()}
      */
     private record Known(long id, long fence, long liveFrom, int skips, long readAt) {
@@ -122,7 +123,7 @@ final class OneTripGrants {
     }
 
     /**
-     * Claims the acquires of a batch, to grant them in one round trip; null if that is not to be tried.
+     * Claims the acquires of a batch, to grant them in one round trip; returns null if that is not to be tried.
      */
     @Nullable Attempt begin(GrantBatch batch) {
         if (rejected
@@ -166,7 +167,7 @@ final class OneTripGrants {
                 && acquire.demandAhead(name).equals(Demand.NONE);
     }
 
-    /** Records a decision in two round trips, after its commit: if callers wait or were refused, the next ones would be, too. */
+    /** Records a decision that two round trips have committed. If callers wait or were refused, one round trip would be refused, too. */
     void decided(Allocation decision) {
         Map<Long, Long> tokens = decision.tokens();
         decision.availabilities().forEach((name, each) -> {
@@ -214,7 +215,7 @@ final class OneTripGrants {
             return batch;
         }
 
-        /** Queues the statements. The text waits for the lock only if the batch may; otherwise it fails at once. */
+        /** Queues the statements. The text waits for a locked row only if the batch may; otherwise it fails at once. */
         void queue(Supplier<Set<Long>> queuedRelease) {
             released = queuedRelease;
             tables.sql().expectRejection();
@@ -247,7 +248,7 @@ final class OneTripGrants {
             return Objects.requireNonNull(acquire.charges().get(name)).count();
         }
 
-        /** The sum, which may exceed every capacity. */
+        /** Returns the sum of the counts, which may exceed every capacity. */
         private long counts() {
             return batch.acquires().stream().mapToLong(this::count).sum();
         }
@@ -271,7 +272,7 @@ final class OneTripGrants {
         }
 
         /**
-         * Whether nothing was changed, and another transaction may decide: the text did not wait for a lock and was refused one, or it was
+         * Whether nothing was changed, so that another transaction may decide: the text was refused a lock without waiting, or it was
          * rejected, and is not tried again.
          */
         boolean isRefused(RuntimeException failure) {
@@ -290,7 +291,7 @@ final class OneTripGrants {
             return isRejected;
         }
 
-        /** After a failure: ends the claims, unless the outcome is unknown, since nothing was written. */
+        /** Ends the claims after a failure with a known outcome: nothing was written. */
         void failed(RuntimeException failure) {
             known.put(name, last.skipping(SKIPPED));
             if (!(failure instanceof CommitOutcomeUnknownException)) {
@@ -299,7 +300,7 @@ final class OneTripGrants {
             }
         }
 
-        /** Forgets the ids, under which nothing was inserted, so that the next attempt does not look for them. */
+        /** Forgets the request ids, under which nothing was inserted, so that the next attempt does not look for them. */
         private void forgetRequests() {
             for (int i = 0; i < requestIds.size(); i++) {
                 batch.acquires().get(i).removeRequestId(requestIds.get(i));
@@ -307,7 +308,7 @@ final class OneTripGrants {
         }
 
         /**
-         * After the commit: what was granted; if nothing was, each acquire is undecided.
+         * Returns, after the commit, what was granted; if nothing was, each acquire is undecided.
          *
          * @throws CommitOutcomeUnknownException if the results cannot be read: the next attempt looks for the rows
          */
@@ -350,7 +351,7 @@ final class OneTripGrants {
             return new BatchResult(outcomes, allocation.remaining(), List.of(), releases, System.nanoTime());
         }
 
-        /** The availability before the grant. */
+        /** Returns the availability before the grant. */
         private SemaphoreAvailability availability() {
             HeldSum after = sum.get().get(0);
             return new SemaphoreAvailability(

@@ -38,7 +38,7 @@ class PermitRequest {
                 expires_at, renewed_at, created_at, updated_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
 
-    /** The columns of an alias {@code r} that {@link #of} reads, and the database's clock. */
+    /** The columns that {@link #of} reads, with the alias {@code r}, and the database's clock. */
     static final String COLUMNS =
             "r.id, r.external_id, r.owner, r.label, r.instance, r.state, r.content_digest, r.ttl_millis,"
                     + " r.expires_at, r.created_at, r.updated_at, utc_now()";
@@ -53,7 +53,7 @@ class PermitRequest {
     @Column(name = "owner", nullable = false, updatable = false, length = 190)
     private String owner;
 
-    /** What holds the permits. Null if the request has no label, was made by an earlier version, or its permits may be reused. */
+    /** Tells what holds the permits. Null if the request has no label, is of an earlier version, or has reusable permits. */
     @Column(name = "label", updatable = false, length = 190)
     private @Nullable String label;
 
@@ -70,7 +70,7 @@ class PermitRequest {
     @Column(name = "content_digest", nullable = false, updatable = false, length = 64)
     private String contentDigest;
 
-    /** Null when held until released. */
+    /** Null if it is held until released. */
     @Column(name = "ttl_millis")
     private @Nullable Long ttlMillis;
 
@@ -95,7 +95,7 @@ class PermitRequest {
     protected PermitRequest() {}
 
     /**
-     * The request of an acquire.
+     * Creates the request of an acquire.
      *
      * @param now the database's clock
      */
@@ -151,7 +151,7 @@ class PermitRequest {
                 updatedAt);
     }
 
-    /** The grant that this request holds. */
+    /** Returns the grant that this request holds. */
     StoredGrant toGrant(List<StoredPermit> permits) {
         return new StoredGrant(
                 id,
@@ -206,7 +206,7 @@ class PermitRequest {
         return isAcquired() && remaining().compareTo(Duration.ZERO) > 0;
     }
 
-    /** The remaining time to live when it was read; ten years if it is held until released. */
+    /** Returns the time to live that remained when it was read; ten years if it is held until released. */
     Duration remaining() {
         return expiresAt == null ? Duration.ofDays(3_650) : Duration.between(readAt, expiresAt);
     }

@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. Queued statements are
- * executed in the next round trip of the transaction, at the latest in its commit.
+ * executed in the next round trip of the transaction, at the latest with its commit.
  *
- * <p>Statements with several ids test for a state that is not {@code RELEASED}, since PostgreSQL uses no index for that condition. For
+ * <p>Statements with several ids test for a state that is not {@code RELEASED}, because PostgreSQL uses no index for that condition. For
  * {@code state = 'ACQUIRED'}, as long as the table has no statistics, it would read all index entries of that state, including those of
- * requests that were released since.
+ * requests that have been released.
  */
 record PermitRequestTable(Sql sql, Database database) {
 
@@ -42,7 +42,7 @@ record PermitRequestTable(Sql sql, Database database) {
     private static final String RELEASE = """
             update permit_request set state = 'RELEASED', updated_at = utc_now() where id in (?) and state <> 'RELEASED'""";
 
-    /** Locks the held permits that no other transaction has locked, and releases the requests that have no others. */
+    /** Locks the held permits that no other transaction has locked, and releases the requests without other held permits. */
     private static final String RELEASE_SKIP_LOCKED = """
             update permit_request set state = 'RELEASED', updated_at = utc_now()
             where id in (?) and state <> 'RELEASED' and id not in (
@@ -68,7 +68,7 @@ record PermitRequestTable(Sql sql, Database database) {
             "select id, all_rows() from permit_request where id in (?) and state <> 'RELEASED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
 
-    /** Uses an index, whatever the number of holders; on PostgreSQL only because a subquery reads the clock once. */
+    /** Uses an index, whatever the number of holders; on PostgreSQL, only because a subquery reads the clock once. */
     private static final String FIND_OLDEST_EXPIRED = """
             select id from permit_request where state = 'ACQUIRED' and expires_at <= (select utc_now()) order by expires_at limit ?""";
 
@@ -82,7 +82,7 @@ record PermitRequestTable(Sql sql, Database database) {
             select count(*) from (select r.created_at from permit_request r where r.id > ? order by r.id desc limit ?) latest
             where latest.created_at >= ?""";
 
-    /** How far the clock of a JVM, by which it makes ids, may be behind the database's. */
+    /** By how much the clock that a JVM uses for ids may be behind the database's. */
     private static final Duration CLOCK_SKEW = Duration.ofMinutes(5);
 
     /** Releases a request that was neither repeated nor renewed since it was granted, or that this instance keeps alive. */
@@ -115,8 +115,8 @@ record PermitRequestTable(Sql sql, Database database) {
             where s.id = ? and not exists (select 1 from permit_request r where r.id = ?)""";
 
     /**
-     * Queues inserts of released requests with the ids of an acquire's lost attempts, so that an attempt which arrives later fails. It has
-     * not inserted its row yet, since the row of this semaphore is locked.
+     * Queues inserts of released requests with the ids of an acquire's lost attempts, so that an attempt that arrives later fails. It has
+     * not inserted its row yet, because this transaction has locked the semaphore's row.
      */
     void queueTakeIds(AcquireState acquire, long semaphoreId) {
         for (long id : acquire.requestIds()) {
@@ -132,9 +132,9 @@ record PermitRequestTable(Sql sql, Database database) {
     }
 
     /**
-     * On InnoDB, queues a locking read that waits for transactions that have inserted or locked this external id. It locks less
-     * than an insert: one that waits for a duplicate blocks all inserts into the gap before that. On other databases such a read
-     * does not find an uncommitted row, so nothing is queued.
+     * On InnoDB, queues a locking read that waits for transactions that have inserted or locked this external id. It locks less than an
+     * insert: an insert that waits for a duplicate blocks all inserts into the gap before it. On other databases such a read does not find
+     * an uncommitted row, so nothing is queued.
      */
     void queueLockOfExternalId(String externalId) {
         if (database.locksUncommittedRows()) {
@@ -168,14 +168,14 @@ record PermitRequestTable(Sql sql, Database database) {
     }
 
     /**
-     * Queues the renewal of those requests that are held and not expired, each to now + its time. It never shortens an expiry.
+     * Queues the renewal, to now + its time, of each request that is held and not expired. It never shortens an expiry.
      */
     void queueRenewal(SortedMap<Long, Long> millis) {
         Sql.ById times = new Sql.ById(millis);
         sql.update(RENEW, times, millis.keySet(), times);
     }
 
-    /** Queues an update of those requests that this JVM keeps alive: they stay held until they expire, without heartbeats. */
+    /** Queues an update of the requests among these that this JVM keeps alive: they stay held until they expire, without heartbeats. */
     void queueUnbinding(Collection<Long> ids, long instance) {
         sql.update(UNBIND, ids, instance);
     }
@@ -203,17 +203,17 @@ record PermitRequestTable(Sql sql, Database database) {
                 .get(0);
     }
 
-    /** The requests among these that are held, including expired ones. */
+    /** Returns the held requests among these, including expired ones. */
     List<Long> findHeld(Collection<Long> ids) {
         return sql.read(FIND_HELD, Sql.ID, ids);
     }
 
-    /** The requests that expired first, of any semaphore; read without a lock. */
+    /** Reads, without a lock, the requests of any semaphore that expired first. */
     List<Long> findOldestExpired(int limit) {
         return sql.read(FIND_OLDEST_EXPIRED, Sql.ID, limit);
     }
 
-    /** How many requests were granted within the last time, from the latest back, at most so many. */
+    /** Counts the requests that were granted within this time, up to the limit. */
     int countGranted(Duration last, int limit) {
         LocalDateTime now = now();
         return sql.read(
@@ -226,8 +226,8 @@ record PermitRequestTable(Sql sql, Database database) {
     }
 
     /**
-     * Finds when the first of the held permits of each semaphore may be reclaimed without a renewal or heartbeat: when it expires, or when
-     * the oldest heartbeat of an instance that keeps permits alive has been overdue for long enough.
+     * Finds when the first held permit of each semaphore may be reclaimed unless a renewal or heartbeat comes: when it expires, or when the
+     * oldest heartbeat of an instance that keeps permits alive has been overdue for long enough.
      *
      * @return the times by semaphore id; none for semaphores without such a permit
      */
@@ -257,12 +257,12 @@ record PermitRequestTable(Sql sql, Database database) {
         return sql.execute(RELEASE_UNREPEATED, id, instance == null ? 0L : instance); // no instance has id 0
     }
 
-    /** Queues the renewal of a request to now + the time to live. The result is 0 if it is not held, or has expired. */
+    /** Queues the renewal of a request to now + the time to live. The result is 0 if the request is not held, or has expired. */
     Supplier<Integer> queueRenewal(long id, Duration ttl) {
         return sql.update(RENEW_BY_HANDLE, ttl.toMillis(), ttl.toMillis(), id);
     }
 
-    /** Restarts the time to live of a request that its caller has not received yet. It does not count as renewed. */
+    /** Restarts the time to live of a request that its caller has not received yet. The request does not count as renewed. */
     int restart(long id) {
         return sql.execute(RESTART, id);
     }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The table of permits: the SQL of grants and releases. Queued statements are executed in the next round trip of the transaction, at the
- * latest in its commit.
+ * latest with its commit.
  */
 final class PermitTable {
 
@@ -53,7 +53,7 @@ final class PermitTable {
 
     private static final String SUM_OF_MANY =
             "select p.semaphore_id, " + SUMS + ", all_rows() + 1 from permit p where ";
-    /** Reads the clock from a table, since SQL firewalls reject a union without one. */
+    /** Reads the clock from a table, because SQL firewalls reject a union without one. */
     private static final String BY_SEMAPHORE_AND_CLOCK =
             " group by p.semaphore_id union all (select 0, 0, 0, 0, utc_now(), 1 from semaphore s where s.id in (?) limit 1)";
 
@@ -62,13 +62,13 @@ final class PermitTable {
             select s.id, sums.*, all_rows() from semaphore s cross join lateral (select %s from permit p
             where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from) sums where s.id in (?)""".formatted(SUMS);
 
-    /** The number of semaphores of one statement, which no batch exceeds. With more conditions MySQL takes longer for each. */
+    /** The maximum number of semaphores in one statement; no batch has more. With more conditions, MySQL takes longer for each. */
     private static final int MAX_SUMS = 200;
 
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
 
-    /** The hint makes MySQL use the primary key. It would scan all rows of a small table, and meet other locks. */
+    /** The hint makes MySQL use the primary key. Otherwise it would scan all rows of a small table, and meet other locks. */
     private static final String LOCK_NOWAIT = """
             select /*+ index(p primary) */ p.id from permit p
             where p.id in (?) and p.state = 'ACQUIRED' order by p.id for update nowait""";
@@ -156,7 +156,7 @@ final class PermitTable {
                         .toArray());
     }
 
-    /** Queues the sum of the held permits of one semaphore after a grant, from a token on below which nothing is held. */
+    /** Queues the sum of the held permits of one semaphore after a grant, starting at a token below which nothing is held. */
     Supplier<List<HeldSum>> queueSumOfGranted(long id, long liveFrom) {
         return sql.queryRows(SUM_OF_GRANTED, (row, number) -> sum(row, 1, id), id, id, liveFrom);
     }
@@ -171,7 +171,7 @@ final class PermitTable {
                 row.getObject(column + 3, LocalDateTime.class));
     }
 
-    /** The row of a held permit. */
+    /** Returns the row of a held permit. */
     static List<@Nullable Object> row(StoredPermit permit, long requestId, boolean exclusive) {
         return Arrays.asList(
                 permit.id(),
@@ -197,7 +197,7 @@ final class PermitTable {
         return among(permitIds, all.isEmpty() ? List.of() : sql.read(LOCK_SKIP_LOCKED, Sql.ID, all));
     }
 
-    /** The requests all of whose permits are among these. */
+    /** Returns the requests all of whose permits are among these. */
     static SortedMap<Long, List<Long>> among(SortedMap<Long, List<Long>> permitIds, Collection<Long> ids) {
         Set<Long> locked = Set.copyOf(ids);
         SortedMap<Long, List<Long>> requests = new TreeMap<>(permitIds);
@@ -205,14 +205,14 @@ final class PermitTable {
         return requests;
     }
 
-    /** The permits of requests, in the order in which all transactions lock. */
+    /** Returns the permits of requests, in the order in which all transactions lock. */
     static SortedSet<Long> idsOf(SortedMap<Long, List<Long>> permitIds) {
         return permitIds.values().stream().flatMap(List::stream).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /**
-     * Queues a lock of the held permits among these, which {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails} at
-     * once if another transaction has locked one of them. The result is their ids.
+     * Queues a lock of the held permits among these. It {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails} at once if another
+     * transaction has locked one of them. The result is their ids.
      */
     Supplier<List<Long>> queueLock(Collection<Long> ids) {
         return sql.queryRows(LOCK_NOWAIT, Sql.ID, ids);
@@ -234,7 +234,7 @@ final class PermitTable {
                 requestIds);
     }
 
-    /** The held permits of each of these requests, by its id. */
+    /** Finds the held permits of these requests, by request id. */
     SortedMap<Long, List<Long>> findHeld(Collection<Long> requestIds) {
         SortedMap<Long, List<Long>> held = new TreeMap<>();
         requestIds.forEach(id -> held.put(id, new ArrayList<>()));
@@ -250,7 +250,7 @@ final class PermitTable {
         return sql.read(FIND_REQUESTS_HOLDING, Sql.ID, requestIds, semaphoreIds);
     }
 
-    /** The longest holders of a semaphore, which have the lowest tokens: owner, instance, label, since when. */
+    /** Describes the longest holders of a semaphore, which have the lowest tokens: owner, instance, label, since when. */
     List<String> findFirstHolders(String name, int limit) {
         return sql.read(
                 FIND_FIRST_HOLDERS,

@@ -16,7 +16,7 @@ import org.springframework.transaction.interceptor.TransactionalProxy;
 
 /**
  * Hints for native images: reflection on the entities and the results of queries, the proxies of repositories, and the
- * changelog as a resource. Spring's AOT processing does not find these, since they are not beans.
+ * changelog as a resource. Spring's AOT processing does not find these, because they are not beans.
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 

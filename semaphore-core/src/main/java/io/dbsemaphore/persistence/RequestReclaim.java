@@ -55,17 +55,17 @@ final class RequestReclaim {
         this.permits = tables.permits();
     }
 
-    /** The requests above an id that may be reclaimed, in the order of their ids; read without a lock. */
+    /** Finds, without a lock, the next requests by id that may be reclaimed. */
     List<Long> find(ReclaimReason reason, long after, int limit) {
         return sql.read(FIND.formatted(reason.condition()), Sql.ID, values(after, reason, limit));
     }
 
-    /** Finds the requests that hold permits of these semaphores. */
+    /** Finds the requests that hold permits of these semaphores and may be reclaimed. */
     List<Long> find(Collection<Long> semaphoreIds, ReclaimReason reason, int limit) {
         return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), Sql.ID, values(semaphoreIds, reason, limit));
     }
 
-    /** Whether requests that hold permits of these semaphores may be reclaimed. Not searched again if a recent search found none. */
+    /** Whether requests that hold permits of these semaphores may be reclaimed. Does not search again if a recent search found none. */
     boolean isPossible(Collection<Long> semaphoreIds) {
         List<Long> due = semaphoreIds.stream()
                 .filter(id -> searches.recent(id).isEmpty())
@@ -127,8 +127,8 @@ final class RequestReclaim {
 
     /**
      * Releases requests that hold permits of these semaphores, and have expired or belong to dead instances, for an acquire whose
-     * transaction has locked the semaphores. Returns them. An index finds the oldest expired requests, whatever the number of holders;
-     * usually there are none. If that is not enough, all holders of the semaphores are scanned.
+     * transaction has locked the semaphores. Returns the released requests. An index finds the oldest expired requests, whatever the number
+     * of holders; usually there are none. If that is not enough, all holders of the semaphores are scanned.
      */
     List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
         List<ReclaimedRequest> released = new ArrayList<>();

@@ -41,20 +41,20 @@ class Semaphore {
     private long liveFrom;
 
     /**
-     * The pattern that created it on first use, unless its capacity was set by hand since. Such a semaphore has the capacity of a provider
-     * of the application, or else of the longest pattern that matches its name, and is deleted after a long idle time.
+     * The pattern that created it on first use, unless its capacity has since been set by hand. Such a semaphore gets its capacity from a
+     * provider of the application, or else from the longest pattern that matches its name, and is deleted after a long idle time.
      */
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
 
     /**
-     * Who set the capacity last, see {@link io.dbsemaphore.domain.PatternCapacity}; null if nobody has changed it, or only an earlier
-     * version of the library, which does not record it.
+     * Who set the capacity last, see {@link io.dbsemaphore.domain.PatternCapacity}; null if nobody has changed it, or if an earlier version
+     * of the library did, which does not record this.
      */
     @Column(name = "capacity_set_by", updatable = false, length = 190)
     private @Nullable String capacitySetBy;
 
-    /** Until when callers may be waiting, by the database's clock. */
+    /** Callers may be waiting until this time, by the database's clock. */
     @Column(name = "waiters_until")
     private @Nullable LocalDateTime waitersUntil;
 
@@ -67,7 +67,7 @@ class Semaphore {
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected Semaphore() {}
 
-    /** The values for a transaction that has locked this row. */
+    /** Returns the values for a transaction that has locked this row. */
     LockedSemaphore toLocked() {
         return new LockedSemaphore(id, name, capacity, fence, waitersUntil);
     }

@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Optional;
 
-/** A JVM that keeps grants alive, with its lease, until whose expiry other JVMs do not reclaim these grants. */
+/** A JVM that keeps grants alive, with its lease. Until the lease expires, other JVMs do not reclaim these grants. */
 @Entity
 @Table(name = "semaphore_instance")
 class SemaphoreInstance {
@@ -33,7 +33,7 @@ class SemaphoreInstance {
     @Column(name = "expires_at", nullable = false)
     private LocalDateTime expiresAt;
 
-    /** The nonce of the last heartbeat, by which it notices that a copy of its process also sends heartbeats. */
+    /** The nonce of the last heartbeat, by which the JVM notices that a copy of its process also sends heartbeats. */
     @Column(name = "nonce", nullable = false)
     private long nonce;
 
@@ -60,7 +60,9 @@ class SemaphoreInstance {
                 Optional.of(reclaimableAt(heartbeatAt, expiresAt)));
     }
 
-    /** When others may reclaim its permits: the lease is two thirds of the instance timeout, and the last third is a grace period. */
+    /**
+     * Returns when others may reclaim its permits: the lease is two thirds of the instance timeout, and the last third is a grace period.
+     */
     static Instant reclaimableAt(LocalDateTime heartbeatAt, LocalDateTime expiresAt) {
         return StoredGrant.instant(
                 expiresAt.plus(Duration.between(heartbeatAt, expiresAt).dividedBy(2)));

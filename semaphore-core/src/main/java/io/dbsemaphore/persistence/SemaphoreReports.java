@@ -94,8 +94,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     List<Use> findUses(long semaphoreId, LocalDateTime until, Limit limit);
 
     /**
-     * The permits with tokens up to a given one that were held at some time in a period and have been released, most recently acquired
-     * first. The scan reads a limited number of permits.
+     * Finds released permits, with tokens up to a given one, that were held at some time in a period; most recently acquired first. The
+     * scan reads a limited number of permits.
      */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Use(
@@ -123,7 +123,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             group by i order by i.startedAt desc, i.id desc""")
     List<Instance> findInstances(Limit limit);
 
-    /** The latest entries of the audit of a name, newest first, of those with ids in a range. */
+    /** Finds the latest audit entries for a name, newest first, among those with ids in a range. */
     @Query("select c from CapacityAudit c where c.semaphoreName = :name and c.id between :first and :last"
             + " order by c.changedAt desc, c.id desc")
     List<CapacityAudit> findChanges(String name, long first, long last, Limit limit);

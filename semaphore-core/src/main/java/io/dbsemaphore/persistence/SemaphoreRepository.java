@@ -16,8 +16,7 @@ import org.springframework.data.repository.Repository;
 interface SemaphoreRepository extends Repository<Semaphore, Long> {
 
     /**
-     * Locks one row. Callers lock one id per statement, in ascending order: an IN-list locks in the order of the index that the
-     * optimizer chooses, and may lock other rows.
+     * Locks one row for {@link SemaphoreTable#lock}, which explains why a statement locks only one.
      */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @Query("select s from Semaphore s where s.id = :id")

@@ -73,8 +73,8 @@ final class SemaphoreTable {
             STATUSES.formatted(PAGE) + "group by s.id, s.name, s.capacity order by s.name";
 
     /**
-     * Three look-ups in indexes for each semaphore: its tokens grow with time. MySQL scans the whole table for
-     * {@code order by token limit 1}.
+     * Makes three index look-ups for each semaphore, whose tokens grow with time. MySQL would scan the whole table for {@code order by
+     * token limit 1}.
      */
     private static final String SINCE_OF_PAGE = """
             select s.name,
@@ -97,7 +97,7 @@ final class SemaphoreTable {
     private static final String LEAVE_PATTERN = "update semaphore set pattern = null where id in (?)";
     private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
 
-    /** Takes a semaphore off its pattern, so that it is not deleted when nobody acquires it, which would end a pause. */
+    /** Detaches a semaphore from its pattern: otherwise it would be deleted when nobody acquires it, which would end a pause. */
     private static final String UPDATE_CAPACITY =
             "update semaphore set capacity = ?, fence = fence + 1, pattern = null, capacity_set_by = ?, updated_at = utc_now() where id = ?";
 
@@ -122,7 +122,7 @@ final class SemaphoreTable {
     /**
      * Creates the table.
      *
-     * @param hasRepositories whether repositories can be used, since Hibernate has been started
+     * @param hasRepositories whether Hibernate has been started, so that repositories can be used
      */
     SemaphoreTable(Sql sql, BooleanSupplier hasRepositories, Supplier<SemaphoreRepository> rows) {
         this.sql = sql;
@@ -135,9 +135,9 @@ final class SemaphoreTable {
     }
 
     /**
-     * Locks a row, and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query; if the driver pipelines, or until
-     * Hibernate has been started, by the same lock in the next round trip. Callers lock one row per statement, in ascending order of ids:
-     * an IN-list locks in the order of the index that the optimizer chooses, and may lock other rows.
+     * Locks a row, and waits for it. If the driver pipelines, or until Hibernate has been started, SQL takes the lock in the next round
+     * trip; otherwise, the repository's {@code @Lock(PESSIMISTIC_WRITE)} query does. Callers lock one row per statement, in ascending order
+     * of ids: an IN-list locks in the order of the index that the optimizer chooses, and may lock other rows.
      *
      * @return the row; none if it was deleted
      */
@@ -151,12 +151,12 @@ final class SemaphoreTable {
         return () -> locked;
     }
 
-    /** Queues the lock of a row, by SQL. If another transaction has locked it, waits for it, or fails at once. */
+    /** Queues the lock of a row, by SQL. If another transaction has locked the row, the statement waits, or fails at once. */
     Supplier<List<LockedSemaphore>> queueLock(long id, boolean waits) {
         return sql.queryRows(waits ? LOCK : LOCK + " nowait", SemaphoreTable::locked, id);
     }
 
-    /** Locks the rows that no other transaction has locked, in one of the same two ways. */
+    /** Locks the rows that no other transaction has locked, by SQL or the repository, as in {@link #lock}. */
     Supplier<List<LockedSemaphore>> lockSkipLocked(Collection<Long> ids) {
         if (isLockedBySql()) {
             return sql.queryRows(LOCK_SKIP_LOCKED, SemaphoreTable::locked, ids);
@@ -190,7 +190,7 @@ final class SemaphoreTable {
         sql.update(SET_AWAITED, until, ids);
     }
 
-    /** The names of the existing semaphores among these, by id. */
+    /** Returns the names of the existing semaphores among these, by id. */
     SortedMap<Long, String> byId(Collection<String> names) {
         SortedMap<Long, String> byId = new TreeMap<>();
         Set<String> unknown = new HashSet<>();
@@ -214,23 +214,23 @@ final class SemaphoreTable {
         return byId;
     }
 
-    /** The ids of the existing semaphores among these, from the database. */
+    /** Reads the ids of the existing semaphores among these from the database. */
     Map<String, Long> findIds(Collection<String> names) {
         return sql.read(FIND_IDS, (row, number) -> Map.entry(row.getString(2), row.getLong(1)), names).stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /** Reads the id of a semaphore from the database instead of the cache, since it may have been created a moment ago. */
+    /** Reads the id of a semaphore from the database instead of the cache, because it may have just been created. */
     Optional<Long> findId(String name) {
         return Optional.ofNullable(findIds(List.of(name)).get(name));
     }
 
-    /** The first names in alphabetical order, without those that a pattern has created. */
+    /** Finds the first names in alphabetical order, except those of pattern-created semaphores. */
     List<String> findNames(int limit) {
         return sql.read(FIND_NAMES, (row, number) -> row.getString(1), limit);
     }
 
-    /** Takes a semaphore off the pattern that may have created it. */
+    /** Detaches a semaphore from the pattern that may have created it. */
     void leavePattern(String name) {
         List<Long> ids = sql.read(FIND_OF_ANY_PATTERN, Sql.ID, name);
         if (!ids.isEmpty()) {
@@ -257,12 +257,12 @@ final class SemaphoreTable {
         sql.update(UPDATE_CAPACITIES, capacity, setBy, ids);
     }
 
-    /** The next semaphores of patterns by id. */
+    /** Finds the next semaphores of patterns, by id. */
     List<PatternCapacity> findOfPatterns(long afterId, int limit) {
         return sql.read(FIND_OF_PATTERNS, SemaphoreTable::ofPattern, afterId, limit);
     }
 
-    /** The next semaphores of patterns by id, among those whose name matches a glob, and whose capacity differs and no provider has set. */
+    /** Finds the next semaphores of patterns, by id, whose name matches a glob and whose capacity differs and was set by no provider. */
     List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return sql.read(
                 FIND_OTHERS_OF_PATTERNS,
@@ -274,7 +274,7 @@ final class SemaphoreTable {
                 limit);
     }
 
-    /** Locks those of these semaphores that belong to patterns. Waits for a single one, and skips locked ones among several. */
+    /** Locks the semaphores among these that belong to patterns. Waits for a single one; skips locked ones among several. */
     List<PatternCapacity> lockOfPatterns(Collection<Long> ids) {
         String locking = ids.size() == 1 ? LOCK_OF_PATTERNS : LOCK_OF_PATTERNS + " skip locked";
         return sql.read(locking, SemaphoreTable::ofPattern, ids);
@@ -284,7 +284,7 @@ final class SemaphoreTable {
         return new PatternCapacity(row.getLong(1), row.getString(2), row.getInt(3), row.getString(4));
     }
 
-    /** Removes semaphores that may have been deleted from the cache. */
+    /** Removes from the cache semaphores that may have been deleted. */
     void forget(Collection<Long> ids) {
         idsByName.values().removeAll(ids);
     }
@@ -299,12 +299,12 @@ final class SemaphoreTable {
         return sql.read(STATUS, SemaphoreTable::status, name).stream().findFirst();
     }
 
-    /** A page of the status of the semaphores whose name contains a text, by name. */
+    /** Reads a page of the statuses of semaphores whose names contain a text, by name. */
     List<SemaphoreStatus> findStatuses(String containing, String afterName, int limit) {
         return readPage(STATUSES_OF_PAGE, SemaphoreTable::status, containing, afterName, limit);
     }
 
-    /** Since when callers wait and permits are held, of the same semaphores. */
+    /** Reads since when callers wait and permits are held, for the same semaphores. */
     List<Since> findSince(String containing, String afterName, int limit) {
         return readPage(SINCE_OF_PAGE, SemaphoreTable::since, containing, afterName, limit);
     }

@@ -41,7 +41,7 @@ class SemaphoreWaiter {
     @Column(name = "waiting", nullable = false)
     private int waiting;
 
-    /** The first callers, as versions of the library read them that do not know the other column. */
+    /** The first callers, for versions of the library that do not know {@link #waiters}. */
     @Column(name = "first_waiters", nullable = false, length = 1000)
     private String firstWaiters;
 

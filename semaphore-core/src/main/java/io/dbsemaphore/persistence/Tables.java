@@ -22,7 +22,7 @@ record Tables(
         Supplier<MaintenanceRepository> maintenance,
         TimeOrderedIds ids) {
 
-    /** The held grant with this external id. */
+    /** Finds the held grant with this external id. */
     Optional<StoredGrant> findGrant(String externalId) {
         return requests.findByExternalIds(List.of(externalId)).stream()
                 .filter(PermitRequest::isAcquired)
@@ -42,7 +42,7 @@ record Tables(
         return request.toGrant(held);
     }
 
-    /** Queues the release of a request, and waits for its permits. The result is 1, or 0 if it was released before. */
+    /** Queues the release of a request, which waits for locked permits. The result is 1, or 0 if it was released before. */
     Supplier<Integer> queueRelease(long requestId) {
         permits.queueReleaseOf(List.of(requestId));
         return requests.queueRelease(List.of(requestId));
@@ -51,7 +51,7 @@ record Tables(
     /**
      * Queues the release of requests. The result is the number of their permits.
      *
-     * @param permitIds the ids of the permits of each request, by its id. This transaction has locked them, or queued the lock
+     * @param permitIds the ids of the permits of each request, by its id. This transaction has locked the permits, or queued the lock
      */
     Supplier<Integer> queueRelease(SortedMap<Long, List<Long>> permitIds) {
         if (!permitIds.isEmpty()) {

@@ -15,9 +15,9 @@ import java.util.List;
 public record UndoTransaction(ShortTransaction transaction, Tables tables) {
 
     /**
-     * Ensures that no attempt of this acquire holds permits, or ever will. Another caller's acquire with the same external id may.
+     * Ensures that no attempt of this acquire holds permits, or ever will. Another caller's acquire with the same external id still may.
      *
-     * @param keptAlive whether this JVM kept the grant alive while none of its callers used it; its renewals then do not count
+     * @param keptAlive whether this JVM kept the grant alive while no caller used it; such renewals do not count
      */
     public void undo(AcquireState acquire, boolean keptAlive) {
         AcquireCommand command = acquire.command();
@@ -33,7 +33,7 @@ public record UndoTransaction(ShortTransaction transaction, Tables tables) {
         });
     }
 
-    /** Undoes one request. A grant of another caller stays held, but is unbound, since this JVM does not keep it alive. */
+    /** Undoes one request. A grant of another caller stays held, but is unbound, because this JVM does not keep it alive. */
     private void undo(AcquireState acquire, boolean keptAlive, long requestId) {
         Long instance = acquire.command().instance();
         if (acquire.isOwnRequest(requestId)) {

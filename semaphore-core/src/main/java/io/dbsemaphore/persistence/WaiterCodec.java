@@ -13,17 +13,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The text by which instances tell each other who waits, so that instances of different versions can wait in one queue.
  *
- * <p>It begins with the version of its meaning. A caller follows for each space: the microseconds from the place of the caller before it,
- * or for the first one from the earliest arrival, in base 36; then the number of its permits, or {@code *} for all of them; then {@code +}
- * if it waits for several semaphores; then {@code ;h=} and its head start, if it has one. An example is
- * {@code 1 0:1 2s:1+ -1e:*;h=5j}. A difference may be negative. Versions without head starts take a place for an arrival, and read the same
- * order.
+ * <p>It begins with its version. Each space is followed by one caller: in base 36, the microseconds from the place of the caller before it,
+ * or from the earliest arrival for the first one; then the number of its permits, or {@code *} for all of them; then {@code +} if it waits
+ * for several semaphores; then {@code ;h=} and its head start, if it has one. An example is {@code 1 0:1 2s:1+ -1e:*;h=5j}. A difference
+ * may be negative. Versions without head starts take a place for an arrival, and get the same order.
  *
- * <p>A later version of the library may append to a caller, behind {@code ;} or {@code ,}, what this one can ignore. If ignoring it would break the
- * order, that version raises the number. A text that this one does not understand stands for one caller of one permit who came first:
- * permits are withheld for somebody, so that the order is kept as far as possible, and few enough that nobody is kept from the others.
+ * <p>A later version of the library may append to a caller, after {@code ;} or {@code ,}, what this one can ignore. If ignoring it would
+ * break the order, the later version has a higher number. A text that this one does not understand stands for one caller of one permit who
+ * came first: one permit is withheld, so that the order is kept as far as possible, and all others remain available.
  *
- * <p>The versions before this text have a {@linkplain #encodeByPlace simpler one} in a column of its own, which is still written for them.
+ * <p>Versions before this text read a {@linkplain #encodeByPlace simpler one} in a column of its own, which is still written for them.
  */
 final class WaiterCodec {
 
@@ -33,18 +32,18 @@ final class WaiterCodec {
     private static final String OF_SEVERAL = "+";
     private static final String HEAD_START = ";h=";
 
-    /** Numbers that cannot overflow. */
+    /** Limits the digits, so that no number overflows. */
     private static final Pattern WAITER =
             Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(?:;(?:h=([0-9a-z]{1,11})(?:,|$))?[^ ]*)?");
 
     private WaiterCodec() {}
 
-    /** Encodes waiting callers in their order, of which the earliest came at this time. */
+    /** Encodes waiting callers in their order. The earliest of them came at this time. */
     static String encode(List<Waiter> waiters, long since) {
         return VERSION + " " + encode(waiters, since, true);
     }
 
-    /** Encodes waiting callers for versions of the library that expect them in the order of their arrivals, for which they take the places. */
+    /** Encodes waiting callers for versions of the library that take places for arrivals and expect the callers in that order. */
     static String encodeByPlace(List<Waiter> waiters, long since) {
         List<Waiter> sorted = waiters.stream()
                 .sorted(Comparator.comparingLong(waiter -> waiter.place().at()))
@@ -77,7 +76,7 @@ final class WaiterCodec {
      * Decodes the texts of a row.
      *
      * @param text null if an earlier version has written the row
-     * @param byArrival what that version reads and writes; nobody waits if it is not understood
+     * @param byArrival the text that such a version reads and writes; stands for nobody if it is not understood
      * @param since the earliest arrival
      */
     static List<Waiter> decode(@Nullable String text, String byArrival, long since) {
@@ -89,7 +88,7 @@ final class WaiterCodec {
         return waiters.isEmpty() ? List.of(new Waiter(Places.at(since), Ask.of(1), false)) : waiters;
     }
 
-    /** Empty if one of them is not understood. */
+    /** Returns an empty list if one caller is not understood. */
     private static List<Waiter> callers(String text, long since) {
         List<Waiter> waiters = new ArrayList<>();
         long before = since;

@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The table by which the instances tell one another who waits for permits, so that the callers of all instances are served in one
  * order. It has one row for each instance and semaphore, with the callers that are next. A row is valid for
- * {@link #VALID_FOR}, and is confirmed before that.
+ * {@link #VALID_FOR}, and is confirmed before it expires.
  *
- * <p>A batch has locked the rows of its semaphores. If callers may be waiting, it reads the rows of all instances for them, and inserts,
- * updates or deletes those of its own ({@link Rows#write}). A semaphore that nobody waits for costs no statement: its row says until when
- * callers may be waiting. A poll has locked nothing. It confirms the rows of its instance, updates them if the queue has changed
- * ({@link Rows#confirm}), and inserts none.
+ * <p>A batch has locked the rows of its semaphores. For semaphores that callers may be waiting for, it reads the rows of all instances, and
+ * inserts, updates or deletes those of its own instance ({@link Rows#write}). A semaphore that nobody waits for costs no statement: its row
+ * says until when callers may be waiting. A poll has locked nothing. It confirms the rows of its instance, updates them if the queue has
+ * changed ({@link Rows#confirm}), and inserts none.
  *
- * <p>A transaction that locks several rows locks them one by one, in ascending order of the semaphores, or without waiting for others. All
+ * <p>A transaction that locks several rows locks them one by one, in ascending order of semaphore ids, or without waiting for others. All
  * methods require an open transaction.
  */
 record WaiterTable(Sql sql, SemaphoreTable semaphores) {
@@ -43,10 +43,10 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     /** How long a row is valid without being confirmed. An instance that is gone delays the others for this time. */
     private static final Duration VALID_FOR = Duration.ofMillis(1_200);
 
-    /** If only one instance waits, its batches update its row when that is valid for less than this. */
+    /** If only one instance waits, its batches update its row when the row is valid for less than this. */
     private static final Duration MIN_VALID_IN_BATCH = Duration.ofMillis(700);
 
-    /** Polls confirm a row that batches update when it is valid for less than this. Less than above, so that batches come first. */
+    /** When valid for less than this, a row that batches update is confirmed by polls. Less than above, so that batches come first. */
     private static final Duration MIN_VALID_IN_FLIGHT = Duration.ofMillis(600);
 
     /** Polls confirm other rows when they are valid for less than this. */
@@ -86,7 +86,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final String FIND_OF_INSTANCE =
             "select semaphore_id, all_rows() from semaphore_waiter where instance = ?";
 
-    /** The rows that one transaction reads and writes, given those of this instance. */
+    /** Returns the rows that one transaction reads and writes, given the waiting callers of this instance. */
     Rows queues(OwnLines local) {
         return new Rows(local);
     }
@@ -97,9 +97,9 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     }
 
     /**
-     * Marks a semaphore, since a caller of this instance was refused. The mark is a row without callers, under the negative id of the
-     * instance. Nothing is withheld for it, and only instances that keep idle permits look for it. Its text is not empty, since that would
-     * be null in some modes of a database.
+     * Marks a semaphore because a caller of this instance was refused. The mark is a row without callers, under the negative id of the
+     * instance. Nothing is withheld for it, and only instances that keep idle permits look for it. Its text is not empty, because some
+     * modes of a database make that null.
      */
     void mark(long semaphoreId, long instance, String owner, Duration validFor) {
         long millis = validFor.toMillis();
@@ -139,7 +139,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         }
 
         /**
-         * Queues the query for the semaphores that callers of this instance wait for, or have waited for, which saves a round trip.
+         * To save a round trip, queues the query for the semaphores that callers of this instance wait for or have waited for.
          *
          * @param semaphores the names by id
          * @param refusedBefore the semaphores of acquires that were refused before
@@ -172,13 +172,13 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             find(unread);
         }
 
-        /** Reads the result of {@link #expect}, which was sent together with later statements. */
+        /** Reads the result of the query of {@link #expect}, which was sent with later statements. */
         void readExpected() {
             add(expected.get());
             expected = List::of;
         }
 
-        /** Reads the queues of these semaphores, after the statements that are queued. */
+        /** Reads the queues of these semaphores, after the queued statements. */
         private void find(Collection<Long> semaphoreIds) {
             if (!semaphoreIds.isEmpty()) {
                 add(sql.read(FIND, WaiterTable::queue, semaphoreIds));
@@ -191,12 +191,12 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                     .add(queue));
         }
 
-        /** The callers of other instances that wait for a semaphore. */
+        /** Returns the callers of other instances who wait for a semaphore. */
         WaitersElsewhere elsewhere(long semaphoreId, LocalDateTime now) {
             return WaitersElsewhere.of(queues.getOrDefault(semaphoreId, List.of()), local.instance(), now);
         }
 
-        /** How many callers may wait for a semaphore. */
+        /** Returns how many callers may wait for a semaphore. */
         LineLimit limit(String name) {
             return local.limit(name);
         }
@@ -244,13 +244,14 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                     && (!queue.isEmpty() || !elsewhere(id, now).isEmpty())) {
                 extend(
                         List.of(id),
-                        now); // also for other instances, which cannot while batches of this one keep the row locked
+                        now); // also for other instances, which cannot do so while batches of this one keep the row
+                // locked
             }
         }
 
         /**
-         * Whether to write. Without waiting callers elsewhere an outdated row does no harm, since all readers come after its callers, unless
-         * head starts let them stand between.
+         * Whether to update the row. Without waiting callers elsewhere, an outdated row does no harm: all its readers come after its
+         * callers, unless head starts place them between.
          */
         private boolean isWorthWriting(long semaphoreId, LocalDateTime now, RecordedHead own, LineHead queue) {
             return !own.isValidFor(MIN_VALID_IN_BATCH, now)
@@ -289,7 +290,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
          * Updates and confirms the rows of this instance. It skips unchanged rows that another transaction has locked.
          *
          * @param names the names of the semaphores, by id
-         * @param inFlight the semaphores whose rows are only confirmed, since a batch in flight updates them
+         * @param inFlight the semaphores whose rows are only confirmed, because a batch in flight updates them
          */
         void confirm(SortedMap<Long, String> names, LocalDateTime now, Set<String> inFlight) {
             List<Long> unchanged = new ArrayList<>();

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
  * {@code TransactionTemplate}: it grants, releases and renews, but runs no callbacks. Applications use
  * {@link io.dbsemaphore.SemaphoreOperations}.
  *
- * <p>Thread-safe. Unless stated otherwise, each method behaves and fails as the method of {@link io.dbsemaphore.SemaphoreOperations}
- * with the same name.
+ * <p>Thread-safe. Unless stated otherwise, each method behaves and fails like the method of {@link io.dbsemaphore.SemaphoreOperations} with
+ * the same name.
  */
 public interface PermitManager {
 
@@ -32,7 +32,7 @@ public interface PermitManager {
 
     /**
      * Acquires for work that the calling thread is about to run: the grant is kept alive unless the request says otherwise. A shutdown
-     * waits for the release, unless the calling thread itself then closes the engine or calls {@link System#exit}.
+     * waits for the release, unless the calling thread itself closes the engine or calls {@link System#exit}.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait
@@ -90,7 +90,7 @@ public interface PermitManager {
      * Reads who holds the permits of a semaphore, for the message of a refusal. Never throws, and waits for a short time only.
      *
      * @param name the semaphore
-     * @return up to three holders, the longest first, each with its owner, its instance, its label and since when; empty if they are not known
+     * @return up to three holders, the earliest acquire first, each with owner, instance, label and time of acquire; empty if unknown
      */
     default List<String> firstHolders(String name) {
         return List.of();

@@ -26,32 +26,32 @@ import java.util.Optional;
  * <p>In an application with the starter, the first 1,000 events that occur while beans are still being created are kept, and
  * delivered when all beans have been created, on the thread that starts the application.
  *
- * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
+ * <p><b>Transactions.</b> Listeners are called outside the transactions of the library, after these have committed; a
  * transaction of the application may be open on the calling thread.
  *
- * <p><b>Events.</b> Each method takes one event, so that later versions can add to it. Their constructors may change: create events in
- * tests only.
+ * <p><b>Events.</b> Each method takes one event, to which later versions may add values. The constructors of events may change: create
+ * events only in tests.
  *
  * <p><b>Exceptions.</b> An exception is logged and has no other effect.
  */
 public interface SemaphoreListener {
 
     /**
-     * Permits were granted, or an earlier grant was returned to a repeated acquire. Called on the acquiring thread.
+     * Called on the acquiring thread when permits were granted, or an earlier grant was returned to a repeated acquire.
      *
      * @param event the grant
      */
     default void acquired(Acquired event) {}
 
     /**
-     * Permits did not become available within the wait time. Called on the acquiring thread.
+     * Called on the acquiring thread when permits did not become available within the wait time.
      *
      * @param event the refusal
      */
     default void refused(Refused event) {}
 
     /**
-     * Permits were released by this JVM. Called on the thread that called {@code release} or {@code close}, or that ran the
+     * Called when this JVM has released permits, on the thread that called {@code release} or {@code close}, or that ran the
      * work of {@code execute}. For a {@code @WithPermits} method that returns a future or a publisher, called on the thread that ended
      * the work, or on a thread of the library ({@code semaphore-application-N}). For a release that was {@linkplain
      * ReleaseOutcome#DEFERRED deferred} or repeated in the background, and at shutdown, called on a thread of the library.
@@ -61,35 +61,34 @@ public interface SemaphoreListener {
     default void released(Released event) {}
 
     /**
-     * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
-     * on the thread of the library that ran the batch ({@code semaphore-database-N}), or on the thread that runs the
-     * maintenance ({@code semaphore-application-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
+     * Called when this JVM has reclaimed the permits of a request whose time to live had passed or whose holder was found dead. The thread
+     * is the one that ran the batch ({@code semaphore-database-N}) or the maintenance ({@code semaphore-application-N}, or the one that
+     * called {@link SemaphoreMaintenance#releaseOrphans}).
      *
      * @param event the reclaim
      */
     default void expired(Expired event) {}
 
     /**
-     * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each grant, whether it is
-     * kept alive or not. If {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds the loss, called on the
-     * calling thread; otherwise on a thread of the library ({@code semaphore-application-N}), one loss after the other. If a shutdown takes
-     * a grant from work that is still running, this is called instead of {@link #released}.
+     * Called when a grant of this JVM was found to be no longer held, while its work may still be running; once for each grant, whether it
+     * is kept alive or not. If {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds the loss, the thread is
+     * the calling one; otherwise it is a thread of the library ({@code semaphore-application-N}), one loss after the other. If a shutdown
+     * takes a grant from work that is still running, this is called instead of {@link #released}.
      *
      * @param event the loss
      */
     default void lost(Lost event) {}
 
     /**
-     * An operator released a request by force through this JVM. Called on the thread that called
-     * {@link SemaphoreAdmin#forceRelease}. Not called if that release was
-     * {@linkplain ReleaseOutcome#DEFERRED deferred}.
+     * Called when an operator has released a request by force through this JVM, on the thread that called
+     * {@link SemaphoreAdmin#forceRelease}. Not called if that release was {@linkplain ReleaseOutcome#DEFERRED deferred}.
      *
      * @param event the release
      */
     default void forced(Forced event) {}
 
     /**
-     * A transaction decided acquires: it granted, refused or rejected them. Called on the thread of the library that ran it
+     * Called when a transaction has granted, refused or rejected acquires, on the thread that ran the transaction
      * ({@code semaphore-database-N}).
      *
      * @param event how many were decided
@@ -97,18 +96,17 @@ public interface SemaphoreListener {
     default void decided(Decided event) {}
 
     /**
-     * This JVM completed a maintenance task without a failure, including the case that another instance was already
-     * running it. Called on a thread of the library ({@code semaphore-application-N}), or the one that called
-     * {@link SemaphoreMaintenance}.
+     * Called when this JVM has completed a maintenance task without a failure, even if another instance was already running the task. The
+     * thread is one of the library ({@code semaphore-application-N}), or the one that called {@link SemaphoreMaintenance}.
      *
      * @param event the completed task
      */
     default void maintained(Maintained event) {}
 
     /**
-     * A transaction of the library failed because of a conflict with another transaction or a lost connection, and is
-     * repeated. If it acquires or releases, called on a thread of the library ({@code semaphore-application-N}), otherwise on the thread that
-     * runs it, or the calling thread.
+     * Called when a transaction of the library failed because of a conflict with another transaction or a lost connection, and is repeated.
+     * If it acquires or releases, the thread is one of the library ({@code semaphore-application-N}); otherwise the one that runs it, or
+     * the calling thread.
      *
      * @param event why it is repeated
      */

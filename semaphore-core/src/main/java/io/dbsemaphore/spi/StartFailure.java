@@ -1,8 +1,8 @@
 package io.dbsemaphore.spi;
 
 /**
- * Implemented by exceptions that fail the start because of the semaphores: they say what is wrong and what to do. The starter shows that
- * instead of a stack trace.
+ * Implemented by exceptions that fail the start because of the semaphores: they say what is wrong and what to do. The starter shows these
+ * texts instead of a stack trace.
  */
 public interface StartFailure {
 

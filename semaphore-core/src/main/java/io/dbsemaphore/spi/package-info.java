@@ -1,6 +1,6 @@
 /**
- * The extension points of the library: listeners of its events, decorators of the {@link io.dbsemaphore.spi.PermitManager}, the check
- * whether an owner still lives, and capacities from data of the application.
+ * The extension points of the library: listeners of its events, decorators of the {@link io.dbsemaphore.spi.PermitManager}, the check of
+ * whether an owner still exists, and capacities from data of the application.
  *
  * <p>Public API.
  */

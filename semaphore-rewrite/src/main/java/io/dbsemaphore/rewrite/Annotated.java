@@ -27,7 +27,7 @@ record Annotated(J.CompilationUnit file, J.ClassDeclaration type, J.@Nullable Me
         return method == null ? name : name + "." + method.getSimpleName();
     }
 
-    /** {@return what no other type or method has} */
+    /** {@return a text that no other type or method has} */
     String signature() {
         return method == null ? String.valueOf(type.getType()) : String.valueOf(method.getMethodType());
     }

@@ -8,13 +8,13 @@ import org.openrewrite.java.AnnotationMatcher;
 import org.openrewrite.java.JavaIsoVisitor;
 import org.openrewrite.java.tree.J;
 
-/** Replaces an annotation of types and methods by {@code @WithPermits}, or tells above them what to do by hand. */
+/** Replaces an annotation of types and methods with {@code @WithPermits}, or adds a comment that says what to do by hand. */
 abstract class AnnotationReplacement extends JavaIsoVisitor<ExecutionContext> {
 
     private static final String WITH_PERMITS = "io.dbsemaphore.annotation.WithPermits";
     private static final String ON_UNAVAILABLE = "io.dbsemaphore.annotation.OnUnavailable";
     static final String PERMITS = "io.dbsemaphore.Permits";
-    /** The types that the written code names. */
+    /** The types that the generated code names. */
     static final List<String> TYPES = List.of(WITH_PERMITS, ON_UNAVAILABLE, PERMITS);
 
     private final String replaced;
@@ -49,7 +49,7 @@ abstract class AnnotationReplacement extends JavaIsoVisitor<ExecutionContext> {
         return named(written, replacement.name());
     }
 
-    /** An expression of Spring would be a parameter of a template. */
+    /** Sets the name outside the template, which would take an expression of Spring for a parameter. */
     private static J.Annotation named(J.Annotation annotation, String name) {
         return annotation.withArguments(ListUtils.mapFirst(annotation.getArguments(), argument -> {
             J.Assignment names = (J.Assignment) argument;

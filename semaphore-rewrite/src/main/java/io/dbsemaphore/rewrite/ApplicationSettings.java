@@ -24,8 +24,8 @@ import org.openrewrite.yaml.tree.Yaml;
 
 /**
  * The settings that the migrated code of an application needs. They are added to its {@code application.yaml} ({@code .yml},
- * {@code .properties}) or to a new one, and to that of its tests, which hides it. A setting that is there already is kept. Where there are
- * several applications, nothing is added: the recipes then tell in the code what is missing.
+ * {@code .properties}) or to a new one, and to that of its tests, which hides it. An existing setting is kept. If there are several
+ * applications, nothing is added: the recipes then say in the code what is missing.
  */
 class ApplicationSettings {
 
@@ -33,7 +33,7 @@ class ApplicationSettings {
             Pattern.compile("(?:.*/)?src/(main|test)/resources/application\\.(?:ya?ml|properties)");
     private static final Pattern SOURCE = Pattern.compile("((?:.*/)?src/main/)java/.*");
     private static final Pattern EXPRESSION = Pattern.compile("#\\{[^}]*}");
-    /** Not only a star, no placeholder, and nothing that would have to be quoted. */
+    /** No star at the beginning, no placeholder, and nothing that needs quotes. */
     private static final Pattern NAME = Pattern.compile("[^*$\"\\\\\\[\\]][^$\"\\\\\\[\\]]*");
 
     private final Map<String, Set<String>> capacities = new TreeMap<>();
@@ -41,7 +41,7 @@ class ApplicationSettings {
     private final Set<String> mainFiles = new TreeSet<>();
     private final Set<String> sources = new TreeSet<>();
 
-    /** Notices where settings are, or could be. */
+    /** Records where settings are, or could be. */
     void see(SourceFile file) {
         Matcher configuration = FILE.matcher(path(file));
         if (configuration.matches() && "main".equals(configuration.group(1))) {
@@ -53,7 +53,7 @@ class ApplicationSettings {
         }
     }
 
-    /** Notices the types that a file in another language than Java uses. */
+    /** Records the types that a file in a language other than Java uses. */
     void useElsewhere(Set<JavaType> types) {}
 
     /** Called when all files have been read. */

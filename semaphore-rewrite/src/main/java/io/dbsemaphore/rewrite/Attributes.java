@@ -27,12 +27,12 @@ final class Attributes {
         return given.containsKey(name);
     }
 
-    /** {@return the text or the number that is given; null if none is, or something that only the compiler can evaluate} */
+    /** {@return the literal that an attribute is set to; null if none} */
     @Nullable String literal(String name) {
         return given.get(name) instanceof J.Literal literal ? String.valueOf(literal.getValue()) : null;
     }
 
-    /** {@return whether a constant of an enumeration is given} */
+    /** {@return whether an attribute is this constant of an enumeration} */
     boolean is(String name, String constant) {
         return String.valueOf(given.get(name)).endsWith(constant);
     }

@@ -28,14 +28,14 @@ import org.openrewrite.trait.Comments;
 /**
  * Migrates Java code and the settings that it needs: reads all files first, then changes them. Kotlin and Groovy stay as they are.
  *
- * @param <F> what was found in all files
+ * @param <F> the findings of all files
  */
 abstract class Migration<F extends ApplicationSettings> extends ScanningRecipe<F> {
 
-    /** The wait time of callers that would wait without end. */
+    /** The wait time of callers that would wait indefinitely. */
     static final int DAYS_WITHOUT_END = 365;
 
-    /** Finds what there is to migrate. Its changes are discarded. */
+    /** Finds the code to migrate. Its changes are discarded. */
     abstract JavaVisitor<ExecutionContext> finder(F found);
 
     abstract JavaVisitor<ExecutionContext> migrator(F found);
@@ -79,7 +79,7 @@ abstract class Migration<F extends ApplicationSettings> extends ScanningRecipe<F
         };
     }
 
-    /** {@return the tree with a comment above it that tells what is left to do by hand} */
+    /** {@return the tree with a comment above it that says what to do by hand} */
     static <T extends J> T todo(T tree, Cursor parent, String what) {
         return Comments.of(new Cursor(parent, tree))
                 .comment(
@@ -102,7 +102,7 @@ abstract class Migration<F extends ApplicationSettings> extends ScanningRecipe<F
         return parent instanceof J.Block || parent instanceof J.CompilationUnit;
     }
 
-    /** {@return what there is to do about a name that means another type in that file; null if none does} */
+    /** {@return the edit for a name that means another type in that file; null if none does} */
     static @Nullable String nameTaken(J.CompilationUnit file, Collection<String> types) {
         Set<JavaType> named = new HashSet<>(file.getTypesInUse().getTypesInUse());
         new JavaIsoVisitor<Set<JavaType>>() {
@@ -125,7 +125,7 @@ abstract class Migration<F extends ApplicationSettings> extends ScanningRecipe<F
         return null;
     }
 
-    /** Removes what a removed tree has imported, as far as nothing else uses it. */
+    /** Removes the imports of a removed tree that nothing else uses. */
     static void removeImports(J removed, JavaVisitor<ExecutionContext> visitor) {
         new JavaVisitor<JavaVisitor<ExecutionContext>>() {
             @Override

@@ -35,7 +35,7 @@ import org.openrewrite.java.tree.Statement;
 import org.openrewrite.marker.Markers;
 
 /**
- * Migrates a file that nothing is in the way of. A semaphore becomes an {@code AcquireRequest}, the client {@code SemaphoreOperations}. The
+ * Migrates a file without obstacles. A semaphore becomes an {@code AcquireRequest}, and the client becomes {@code SemaphoreOperations}. The
  * outcome of an acquire is kept in a variable, so that it can be released.
  */
 final class RedissonMigration extends JavaVisitor<ExecutionContext> {
@@ -45,7 +45,7 @@ final class RedissonMigration extends JavaVisitor<ExecutionContext> {
     private static final String INTERRUPTED = "io.dbsemaphore.AcquireInterruptedException";
     private static final String GRANT = "io.dbsemaphore.PermitGrant";
     private static final String OPTIONAL = "java.util.Optional";
-    /** The types that the written code names. */
+    /** The types that the generated code names. */
     static final List<String> TYPES = List.of(
             OPERATIONS, REQUEST, GRANT, INTERRUPTED, "io.dbsemaphore.ReleaseOutcome", "java.time.Duration", OPTIONAL);
 
@@ -60,23 +60,23 @@ final class RedissonMigration extends JavaVisitor<ExecutionContext> {
             "ofSeconds",
             "MILLISECONDS",
             "ofMillis");
-    /** The variable of what acquires and releases. */
+    /** The name of the {@code SemaphoreOperations} variable. */
     private static final String SEMAPHORES = "semaphores";
 
     private final RedissonUses uses;
     /** The variables of outcomes, by the ids of the acquires. */
     private final Map<UUID, J.Identifier> outcomes = new HashMap<>();
-    /** The acquires that come before statements, by the ids of these. */
+    /** The acquires to insert before statements, by the ids of the statements. */
     private final Map<UUID, Code> before = new HashMap<>();
 
-    /** The names of these variables in the method at the cursor. */
+    /** The names of the new variables in the method at the cursor. */
     private Set<String> written = new HashSet<>();
 
     RedissonMigration(RedissonUses uses) {
         this.uses = uses;
     }
 
-    /** Java code with the expressions that are parameters of it. */
+    /** Java code, with the expressions that are its parameters. */
     private record Code(String text, List<Expression> parameters) {
 
         static Code of(String text, Expression... parameters) {
@@ -168,7 +168,7 @@ final class RedissonMigration extends JavaVisitor<ExecutionContext> {
                 : write(code, getCursor(), original.getCoordinates().replace()).withId(original.getId());
     }
 
-    /** {@return what replaces a call; null if it is none of Redisson} */
+    /** {@return the replacement of a call; null if it does not call Redisson} */
     private @Nullable Code code(J.MethodInvocation call) {
         List<Expression> arguments = call.getArguments();
         if (GET.matches(call)) {
@@ -261,7 +261,7 @@ final class RedissonMigration extends JavaVisitor<ExecutionContext> {
                 : request.then(".withoutTtl()");
     }
 
-    /** {@return a duration, of a number and its unit, or of the one expression that it is already} */
+    /** {@return a duration, from a number and its unit, or from the one expression that already is one} */
     private Code duration(Expression amount, Expression unit) {
         if (amount == unit) {
             return Code.of("#{any(java.time.Duration)}", amount);

@@ -23,8 +23,8 @@ import org.openrewrite.java.tree.Statement;
 import org.openrewrite.java.tree.TypeUtils;
 
 /**
- * How one file uses semaphores of Redisson: which call releases what another one has acquired, and what is in the way of a migration.
- * Whatever is not known to be migrated is in the way.
+ * How one file uses semaphores of Redisson: which call releases the permits of which acquire, and which obstacles a migration has. Every
+ * use that is not known is an obstacle.
  */
 final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
 
@@ -32,7 +32,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
     static final String SEMAPHORE = "org.redisson.api.RSemaphore";
     static final String EXPIRABLE = "org.redisson.api.RPermitExpirableSemaphore";
     private static final String INTERRUPTED = "java.lang.InterruptedException";
-    /** Stands in a name for what is known at run time only. */
+    /** Stands in a name for a part that is known only at run time. */
     private static final String EXPRESSION = "#{}";
 
     static final MethodMatcher GET = new MethodMatcher(CLIENT + " get*Semaphore(String)");
@@ -43,11 +43,11 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
     static final MethodMatcher RELEASE_ID = new MethodMatcher(EXPIRABLE + " *elease(String)");
     static final MethodMatcher EXTEND = new MethodMatcher(EXPIRABLE + " updateLeaseTime(..)");
 
-    /** What has to be done by hand, by the ids of statements and declarations. */
+    /** The edits to make by hand, by the ids of statements and declarations. */
     final Map<UUID, String> obstacles = new HashMap<>();
     /** The names of the semaphores, by the variables that hold them. */
     final Map<String, String> names = new HashMap<>();
-    /** The same, by the ids of the statements that get the semaphores. */
+    /** The names of the semaphores, by the ids of the statements that get them. */
     final Map<UUID, String> got = new HashMap<>();
     /** The permits that the file gives to semaphores, by their names. */
     final Map<String, String> permits = new TreeMap<>();
@@ -63,7 +63,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
     private final Map<String, Acquire> acquires = new HashMap<>();
     private final Map<UUID, Acquire> released = new HashMap<>();
 
-    /** One call of {@code acquire} or {@code tryAcquire}, and the block for a variable of what it returns. */
+    /** One call of {@code acquire} or {@code tryAcquire}, and the block for the variable with its result. */
     record Acquire(UUID id, UUID statement, J.Block block, String count) {}
 
     static RedissonUses in(J.CompilationUnit unit, ExecutionContext ctx) {
@@ -150,7 +150,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
         return identifier;
     }
 
-    /** {@return whether that use of a type or a variable is one that is migrated} */
+    /** {@return whether this use of a type or a variable is migrated} */
     private static boolean isKnown(Tree used, Cursor use, boolean client) {
         Object user = use.getValue();
         if (user instanceof J.VariableDeclarations) {
@@ -222,7 +222,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
         }
     }
 
-    /** {@return whether a field of the type at the cursor has the client, which becomes one of what acquires} */
+    /** {@return whether the type at the cursor has one field with the client, which becomes {@code SemaphoreOperations}} */
     private boolean hasClient() {
         J.MethodDeclaration method = getCursor().firstEnclosing(J.MethodDeclaration.class);
         boolean isStatic = method != null && method.hasModifier(J.Modifier.Type.Static);
@@ -290,7 +290,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
         return use.getValue() instanceof J.Block block ? block : null;
     }
 
-    /** An interrupted acquire throws another exception, which the clauses that catch that of Redisson have to catch. */
+    /** Finds the clauses that catch the exception of Redisson: an interrupted acquire will throw another one. */
     private void findInterrupted(J.MethodInvocation call) {
         if (!isInterruptible(call)) {
             return;
@@ -351,7 +351,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
         return Migration.statement(getCursor()).getValue();
     }
 
-    /** {@return the acquire of what a call releases} */
+    /** {@return the acquire whose permits a call releases} */
     Acquire acquireOf(J.MethodInvocation release) {
         return Objects.requireNonNull(released.get(release.getId()));
     }
@@ -363,7 +363,7 @@ final class RedissonUses extends JavaIsoVisitor<ExecutionContext> {
                 .orElseThrow();
     }
 
-    /** {@return whether a call says how many permits it is about} */
+    /** {@return whether a call gives a number of permits} */
     static boolean counts(J.MethodInvocation call) {
         JavaType.Method method = call.getMethodType();
         return method != null

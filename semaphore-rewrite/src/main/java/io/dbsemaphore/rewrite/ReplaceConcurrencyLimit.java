@@ -9,8 +9,8 @@ import org.openrewrite.java.JavaVisitor;
 import org.openrewrite.java.tree.J;
 
 /**
- * Replaces {@code @ConcurrencyLimit} of Spring by {@code @WithPermits}. The semaphore is called {@code Type.method}, or {@code Type} if that
- * has the annotation. Its capacity is the limit, which then holds for all instances together.
+ * Replaces Spring's {@code @ConcurrencyLimit} with {@code @WithPermits}. The semaphore is called {@code Type.method}, or {@code Type} if
+ * the type has the annotation. Its capacity is the limit, which then applies to all instances together.
  */
 public final class ReplaceConcurrencyLimit extends Migration<ReplaceConcurrencyLimit.Limits> {
 

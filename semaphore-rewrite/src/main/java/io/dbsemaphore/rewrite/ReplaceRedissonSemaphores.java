@@ -13,8 +13,8 @@ import org.openrewrite.java.tree.J;
 import org.openrewrite.java.tree.JavaType;
 
 /**
- * Replaces semaphores of Redisson by requests, and what acquires and releases their permits by {@code SemaphoreOperations}. Files that use the
- * same semaphore are migrated together or not at all.
+ * Replaces semaphores of Redisson with requests, and their acquires and releases with calls of {@code SemaphoreOperations}. Files that use
+ * the same semaphore are migrated together or not at all.
  */
 public final class ReplaceRedissonSemaphores extends Migration<ReplaceRedissonSemaphores.Semaphores> {
 
@@ -58,7 +58,7 @@ public final class ReplaceRedissonSemaphores extends Migration<ReplaceRedissonSe
         };
     }
 
-    /** Tells what is left to do. */
+    /** Adds comments that say what to do by hand. */
     private static final class Todos extends JavaVisitor<ExecutionContext> {
 
         private final Semaphores found;
@@ -117,7 +117,7 @@ public final class ReplaceRedissonSemaphores extends Migration<ReplaceRedissonSe
         @Override
         void complete() {
             while (files.stream().filter(this::isKept).anyMatch(file -> kept.addAll(file.names.values()))) {
-                // those that share a semaphore with a file that is kept are kept, too
+                // files that share a semaphore with a kept file are kept, too
             }
             files.stream().filter(file -> !isKept(file)).forEach(file -> file.permits.forEach(this::capacity));
         }

@@ -24,8 +24,8 @@ import org.openrewrite.maven.RemoveDependency;
 import org.openrewrite.maven.tree.MavenResolutionResult;
 
 /**
- * Replaces {@code @SchedulerLock} of ShedLock by {@code @WithPermits}, with the same name and the same end of the lock. Removes what enables
- * ShedLock, unless a task needs it further: one with {@code lockAtLeastFor}, above all.
+ * Replaces ShedLock's {@code @SchedulerLock} with {@code @WithPermits}. The lock keeps its name and ends at the same time. Removes the code
+ * and dependencies that enable ShedLock, unless a task still needs it, for example one with {@code lockAtLeastFor}.
  */
 public final class ReplaceSchedulerLock extends Migration<ReplaceSchedulerLock.Locks> {
 
@@ -190,7 +190,7 @@ public final class ReplaceSchedulerLock extends Migration<ReplaceSchedulerLock.L
 
     private record Task(Attributes attributes, Annotated annotated) {
 
-        /** Whether it extends its lock for a time that the lock then lasts at least. */
+        /** Whether it extends its lock with a {@code lockAtLeastFor}. */
         boolean extendsAtLeast() {
             AtomicBoolean extendsAtLeast = new AtomicBoolean();
             new JavaIsoVisitor<AtomicBoolean>() {
@@ -299,7 +299,7 @@ public final class ReplaceSchedulerLock extends Migration<ReplaceSchedulerLock.L
             return nameTaken(task.annotated.file(), AnnotationReplacement.TYPES);
         }
 
-        /** The duration of a task, or its default; of no valid format if there is none that can be read. */
+        /** The duration of a task, or its default; has no valid format if none can be read. */
         private String duration(Task task, String attribute) {
             String byDefault = "default" + attribute.replaceFirst("l", "L");
             Set<String> durations = task.attributes.has(attribute)

@@ -23,9 +23,8 @@ import org.openrewrite.java.tree.Statement;
 import org.openrewrite.java.tree.TypeUtils;
 
 /**
- * Removes the bean definitions for another library's locks, and sets the property that enables the adapter which implements that library's
- * locks as semaphores. The code that uses the locks stays as it is. Nothing is changed if one of the beans does more than create a lock
- * registry or lock provider.
+ * Removes the bean definitions for another library's locks, and sets the property that enables the adapter for that library's locks. The
+ * code that uses the locks stays as it is. Nothing is changed if one of the beans does more than create a lock registry or lock provider.
  */
 public final class UseLockAdapter extends Migration<UseLockAdapter.Beans> {
 
@@ -128,7 +127,7 @@ public final class UseLockAdapter extends Migration<UseLockAdapter.Beans> {
                 && named.getPackageName().startsWith(replacedPackage);
     }
 
-    /** {@return what a bean method creates; null if that is not all it does} */
+    /** {@return the object that a bean method creates; null if the method does more} */
     private static J.@Nullable NewClass created(J.MethodDeclaration method) {
         List<Statement> body =
                 method.getBody() == null ? List.of() : method.getBody().getStatements();
@@ -140,7 +139,7 @@ public final class UseLockAdapter extends Migration<UseLockAdapter.Beans> {
                 : null;
     }
 
-    /** The beans of one file that the adapter replaces, and what is in the way of that. */
+    /** The beans of one file that the adapter replaces, and the obstacles to that. */
     private final class Uses extends JavaIsoVisitor<ExecutionContext> {
 
         /** The methods, by their ids. */
@@ -184,7 +183,7 @@ public final class UseLockAdapter extends Migration<UseLockAdapter.Beans> {
             return identifier;
         }
 
-        /** One for each member of a type. */
+        /** Keeps one for each member of a type. */
         private void obstacle(String what) {
             Cursor member = statement(getCursor());
             while (!(member.getValue() instanceof J.ClassDeclaration)
@@ -218,7 +217,7 @@ public final class UseLockAdapter extends Migration<UseLockAdapter.Beans> {
             return !kept && !beans.isEmpty() && areAdded() && !usedElsewhere && Collections.disjoint(beans, called);
         }
 
-        /** {@return what is in the way of a bean that is not replaced; null if something else is} */
+        /** {@return the edit that this bean needs; null if it needs none, or if another edit comes first} */
         private @Nullable String leftToDo(String bean) {
             if (called.contains(bean)) {
                 return "this method is called; inject the bean there, and run the recipe again";

@@ -16,7 +16,7 @@ final class CheckedGrants {
     @SuppressWarnings("ThreadLocalUsage") // one for each InMemorySemaphores
     private final ThreadLocal<List<Check>> open = ThreadLocal.withInitial(ArrayList::new);
 
-    /** @throws IllegalTransactionStateException in a transaction in which the engine could not check a grant, or without one */
+    /** @throws IllegalTransactionStateException without a transaction, or in one in which the engine could not check a grant */
     static void requireTransaction() {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive() // the transaction has completed
@@ -46,7 +46,7 @@ final class CheckedGrants {
         }
     }
 
-    /** One check, until its transaction has completed, which may be on another thread. */
+    /** One check, until its transaction has completed, possibly on another thread. */
     private static final class Check implements TransactionSynchronization {
 
         private final String externalId;

@@ -59,7 +59,7 @@ final class GrantedRequest {
         return request.isExclusive();
     }
 
-    /** When the grant expires. While it is kept alive, it is renewed at every moment, up to its maximum hold. */
+    /** When the grant expires. While it is kept alive, it is renewed continuously, up to its maximum hold. */
     Optional<Instant> expiresAt(Instant now) {
         Instant expiry = expiresAt;
         if (expiry != null && renewal != null && !ended) {

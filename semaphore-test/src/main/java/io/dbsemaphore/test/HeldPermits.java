@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Who holds permits at one time.
+ * The holders of permits at one time.
  *
  * @param byName the holders of each semaphore that has any
  */

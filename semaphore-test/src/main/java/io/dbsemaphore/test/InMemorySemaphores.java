@@ -22,14 +22,14 @@ import org.springframework.core.env.StandardEnvironment;
  * semaphores.refuseNext("partner");
  * }</pre>
  *
- * <p>A test moves its {@link #clock()}, by which wait times and times to live pass. Tests can also decide how an acquire ends:
+ * <p>Wait times and times to live pass by its {@link #clock()}, which a test moves. Tests can also decide how an acquire ends:
  * {@link #refuseNext}, {@link #failNext}, {@link #loseNext}, {@link #lose}.
  *
  * <p>It differs from the engine where a database or several instances matter. Waiting callers are always served in the order of their
- * arrival. There is one instance, which never dies. Listeners are not called, permits are not reused, and acquires within a transaction of
- * the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, since the semaphores have no
- * {@code DataSource}. It defers a release by the same thread until that transaction ends, but neither a forced release nor the reclaim of an
- * expired grant. {@link #admin()} checks names and capacities, but no operators, reasons, search texts or limits.
+ * arrival. There is one instance, which never crashes. Listeners are not called, permits are not reused, and acquires within a transaction
+ * of the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, since the semaphores have no
+ * {@code DataSource}. It defers a release by the same thread until that transaction ends, but neither a forced release nor the reclaim of
+ * an expired grant. {@link #admin()} checks names and capacities, but not operators, reasons, search texts or limits.
  *
  * <p>As on the engine, futures of {@link #acquireAsync} are completed on another thread, a moment after the release or the deadline. A test
  * waits for them, for example with {@code join}, or with AssertJ's {@code succeedsWithin} and {@code failsWithin}.
@@ -137,7 +137,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     }
 
     /**
-     * Refuses the next acquire that names a semaphore, at once, as if others held its capacity and the wait time had passed. The caller
+     * Refuses the next acquire that names this semaphore, at once, as if others held its capacity and the wait time had passed. The caller
      * gets a {@link PermitsUnavailableException}. To refuse several acquires, call this several times.
      *
      * @param name the semaphore
@@ -176,7 +176,7 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
         return permits.lose(name);
     }
 
-    /** Undoes calls of {@link #refuseNext}, {@link #failNext} and {@link #loseNext} that no acquire has met yet. */
+    /** Undoes calls of {@link #refuseNext}, {@link #failNext} and {@link #loseNext} that have not yet affected an acquire. */
     public void forgetScripts() {
         permits.forgetScripts();
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import org.assertj.core.api.AbstractAssert;
 
-/** Assertions about one semaphore. Each assertion reads it anew, and names the holders if it fails. */
+/** Assertions about one semaphore. Each assertion reads the semaphore anew, and names the holders if it fails. */
 public final class SemaphoreAssert extends AbstractAssert<SemaphoreAssert, String> {
 
     private final SemaphoreAdmin admin;

@@ -3,7 +3,7 @@ package io.dbsemaphore.test;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import org.assertj.core.api.AbstractAssert;
 
-/** Assertions about all semaphores of a database, or in memory. Each assertion reads them anew. */
+/** Assertions about all semaphores, of a database or in memory. Each assertion reads them anew. */
 public final class SemaphoresAssert extends AbstractAssert<SemaphoresAssert, SemaphoreAdmin> {
 
     SemaphoresAssert(SemaphoreAdmin admin) {

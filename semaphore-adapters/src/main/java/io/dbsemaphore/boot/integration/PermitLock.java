@@ -21,7 +21,7 @@ import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.transaction.TransactionException;
 
 /**
- * A lock of all instances: a re-entrant lock of this JVM, whose holder also has a permit. Threads of this JVM wait for one another
+ * A lock across all instances: a re-entrant lock of this JVM, whose holder also has a permit. Threads of this JVM wait for one another
  * without the database, and exclude one another even if the permit expires.
  */
 final class PermitLock implements DistributedLock {
@@ -201,8 +201,8 @@ final class PermitLock implements DistributedLock {
     }
 
     /**
-     * Acquires the permit. If the thread has it already, it is renewed for the longest time to live since the thread first entered, so that
-     * no call shortens it. An expired permit is restored if nobody else has had it since; otherwise it is acquired anew, which
+     * Acquires the permit. If the thread already has the permit, it is renewed for the longest time to live since the thread first entered,
+     * so that no call shortens it. An expired permit is restored if nobody else has had it since; otherwise it is acquired anew, which
      * {@link #release} reports.
      *
      * @return false if it did not become available within the wait time
@@ -249,7 +249,7 @@ final class PermitLock implements DistributedLock {
 
     /**
      * Acquires again by the external id, which identifies the request unless somebody has taken the permit. Another fencing token means
-     * that this has happened, and that the request has been deleted since.
+     * that somebody has, and that the request has been deleted since.
      */
     private boolean restore(PermitGrant expired, Duration ttl) {
         try {

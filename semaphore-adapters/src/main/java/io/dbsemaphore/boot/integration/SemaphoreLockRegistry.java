@@ -29,11 +29,11 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * application. Thread-safe.
  *
  * <p>A lock is re-entrant for its thread. Threads of one instance wait for one another without the database. Waiting threads are served in
- * the order of their arrival, instance by instance. A lock expires when its time to live has passed. If another instance has since held it,
+ * the order of their arrival, instance by instance. A lock expires when its time to live has passed. If another instance has held it since,
  * or the maintenance has released it, {@code unlock} throws {@link java.util.ConcurrentModificationException}; otherwise {@code unlock}
  * releases it as usual.
  *
- * <p>Keys are strings. A failure to acquire is a {@link org.springframework.dao.CannotAcquireLockException}, whose cause says why.
+ * <p>Keys are strings. A failure to acquire throws a {@link org.springframework.dao.CannotAcquireLockException}, whose cause says why.
  */
 public final class SemaphoreLockRegistry
         implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
@@ -83,7 +83,7 @@ public final class SemaphoreLockRegistry
         return lock(lockKey);
     }
 
-    /** Forgets these locks, and deletes their semaphores unless another instance uses them. */
+    /** Forgets locks that have been unused for this long, and deletes their semaphores unless another instance uses them. */
     @Override
     public void expireUnusedOlderThan(long age) {
         forget(0, lock -> lock.isUnusedFor(Duration.ofMillis(age)));

@@ -67,7 +67,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     }
 
     /**
-     * The semaphore of a key: the prefix and the key, or, if that is not a valid name, the prefix and a hash of the key. Different
+     * Names the semaphore of a key: the prefix and the key, or, if that is not a valid name, the prefix and a hash of the key. Different
      * keys have different semaphores.
      *
      * @param key any text
@@ -85,7 +85,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     }
 
     /**
-     * Whether a semaphore is one of these mutexes.
+     * Returns whether a semaphore is one of these mutexes.
      *
      * @param name the name of the semaphore
      * @return true if it begins with the prefix
@@ -95,7 +95,7 @@ public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
     }
 
     /**
-     * The request for the mutex of a key, which does not wait.
+     * Creates a request for the mutex of a key, without a wait time.
      *
      * @param key any text
      * @param timeToLive the time to live; a shorter one than {@link AcquireRequest#MIN_TTL} is raised to that

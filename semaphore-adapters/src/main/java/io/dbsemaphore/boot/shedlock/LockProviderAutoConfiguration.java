@@ -32,7 +32,7 @@ public final class LockProviderAutoConfiguration {
         return new SemaphoreLockProvider(semaphores, properties.prefix());
     }
 
-    /** Declares the locks' pattern, also for a provider of the application that uses a {@link SemaphoreLockProvider}. */
+    /** Declares the locks' pattern, even for the application's own provider if that uses a {@link SemaphoreLockProvider}. */
     @Bean
     SemaphoreSettingsCustomizer semaphoreLockProviderSettings(Properties properties) {
         return SemaphoreLockProvider.requests(properties.prefix())::declareIn;

@@ -48,9 +48,9 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
     /**
      * {@inheritDoc}
      *
-     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries; nothing is locked
+     * @throws org.springframework.dao.DataAccessException if the database fails despite the retries; nothing is locked
      * @throws io.dbsemaphore.SemaphoreException if the acquire fails otherwise, for example because this instance is stopped. Nothing is
-     *     locked, except after an {@link io.dbsemaphore.AcquireOutcomeUnknownException} until the library has undone it
+     *     locked, except after an {@link io.dbsemaphore.AcquireOutcomeUnknownException} until the library has undone the acquire
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open, and
      *     {@code semaphore.host-transaction} is {@code refuse}
      */
@@ -90,7 +90,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
             }
         }
 
-        /** Releases a lock that has expired by this JVM's clock, although its permit may last longer. */
+        /** Releases, and does not extend, a lock that has expired by this JVM's clock, although its permit may last longer. */
         @Override
         protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
             if (age().compareTo(lockConfiguration.getLockAtMostFor()) >= 0) {

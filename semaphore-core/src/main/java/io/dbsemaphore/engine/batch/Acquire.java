@@ -87,7 +87,7 @@ public final class Acquire extends AcquireState {
     private final Call call;
     /** The last refusal of an earlier acquire of the same call; empty if there was none. */
     private final List<PermitShortage> earlierShortages;
-    /** A kind of set that is fast to compare and to hash, which happens often under the lock. */
+    /** Fast to compare and to hash, which is often done under the lock. */
     private final Set<String> names;
 
     private final QueueClock clock;
@@ -103,7 +103,7 @@ public final class Acquire extends AcquireState {
     private Deadline notBefore;
     private volatile @Nullable Deadline postponedUntil;
 
-    /** Begins an acquire, which waits for permits as long as its request says. */
+    /** Begins an acquire that waits for permits as long as its request says. */
     public Acquire(Call call, AcquireCommand command) {
         this(call, command, QueueClock.SYSTEM);
     }
@@ -140,7 +140,7 @@ public final class Acquire extends AcquireState {
         return names;
     }
 
-    /** Sets when the caller came, which begins the time of its attempts. */
+    /** Sets when the caller came; the time of its attempts is counted from then. */
     void cameAt(Arrival arrival) {
         moveTo(position().with(arrival));
         triedSince = arrival.nanoTime();
@@ -156,7 +156,7 @@ public final class Acquire extends AcquireState {
         return position().arrival().nanoTime();
     }
 
-    /** When the wait time of the call ends; for a caller without a wait time, when it began. */
+    /** When the wait time of the call ends; for a caller without a wait time, when the call began. */
     public Deadline callDeadline() {
         return Deadline.after(call.startedAt(), call.waitTime());
     }
@@ -171,7 +171,7 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Ends the wait for permits: from then on the caller waits for the decision only. The deadline is set first, since it is read without
+     * Ends the wait for permits: from then on the caller waits for the decision only. The deadline is set first, because it is read without
      * the lock.
      */
     void endWait() {
@@ -182,8 +182,8 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Completed with the answer, the failure of the acquire, or a {@link java.util.concurrent.CancellationException} if it was withdrawn; on
-     * a thread of the engine, which must not be blocked.
+     * Completed with the answer, the failure of the acquire, or, if withdrawn, a {@link java.util.concurrent.CancellationException}, by a
+     * thread of the engine that must not be blocked.
      */
     public CompletableFuture<Answer> answer() {
         return answer;
@@ -247,8 +247,8 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Whether it was cancelled while it was being written, and must not be tried again. False if its outcome is unknown, since another
-     * attempt has to find it.
+     * Whether it was cancelled while it was being written, and must not be tried again. False if its outcome is unknown, because another
+     * attempt has to find the outcome.
      */
     boolean isCancelled() {
         return cancelled && !isOutcomeUnknown();
@@ -263,7 +263,7 @@ public final class Acquire extends AcquireState {
         return attempt().isRefused() ? attempt().shortages() : earlierShortages;
     }
 
-    /** The answer by the last refusal of the call; null if there was none. */
+    /** The answer with the last refusal of the call; null if there was none. */
     @Nullable Answer lastRefusal() {
         return shortages().isEmpty() ? null : new Answer(new GrantOutcome.Refused(shortages()), clock.now(), 0);
     }

@@ -19,12 +19,12 @@ import org.springframework.dao.QueryTimeoutException;
  * only the decision timeout, counted from the call.
  *
  * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. The outcome of
- * that attempt is its answer. After a lost commit, another attempt finds the outcome. Without an outcome half a second after the decision
- * timeout, the caller is told that it is unknown, and a grant is undone.
+ * that attempt is its answer. After a lost commit, another attempt finds the outcome. If there is no outcome half a second after the
+ * decision timeout, the caller is told that it is unknown, and a late grant is undone.
  */
 final class AcquireDeadlines {
 
-    /** How long the last attempt after the wait time is awaited, again and again while that {@linkplain #isWorthWaiting is useful}. */
+    /** How long the last attempt after the wait time is awaited, repeatedly while that {@linkplain #isWorthWaiting is useful}. */
     private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
 
     /** How long after its submission an acquire may have its first attempt, however short the wait time is. */
@@ -67,7 +67,7 @@ final class AcquireDeadlines {
         this.clock = clock;
     }
 
-    /** Applies the deadlines of an acquire, now and when they have passed. */
+    /** Applies the passed deadlines of an acquire, and schedules the next one. */
     void schedule(Acquire acquire) {
         try {
             long nanos = advance(acquire);
@@ -83,8 +83,8 @@ final class AcquireDeadlines {
     }
 
     /**
-     * While there are acquires, keeps a task scheduled before their deadlines. A task that comes first wakes the scheduler, which is
-     * pointless for deadlines: nearly all acquires are answered long before them.
+     * While there are acquires, keeps a task scheduled before their deadlines. A new first task wakes the scheduler, which is pointless for
+     * a deadline: nearly all acquires are answered long before theirs.
      */
     private void tick() {
         if (isUsed && ticking.compareAndSet(false, true)) {
@@ -185,7 +185,7 @@ final class AcquireDeadlines {
         }
     }
 
-    /** The nanoseconds until a time after the end of the wait. */
+    /** The nanoseconds until this long after the end of the wait. */
     private static long toWait(Acquire acquire, Duration afterwards, long now) {
         return acquire.deadline().plus(afterwards).remainingNanos(now);
     }

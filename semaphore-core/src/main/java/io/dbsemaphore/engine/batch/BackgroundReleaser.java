@@ -41,7 +41,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     /**
      * Creates a releaser.
      *
-     * @param database makes the attempts, which use the database
+     * @param database runs the attempts
      */
     public BackgroundReleaser(UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database) {
         this.undoing = undoing;

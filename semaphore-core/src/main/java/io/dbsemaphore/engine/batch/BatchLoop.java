@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one kind of batches on the threads of the database, as long as there is work for them. Short batches run one after the other,
- * since one transaction can do the work of several. When a batch takes long, another one begins beside it.
+ * because one transaction can do the work of several. When a batch takes long, another one begins beside it.
  */
 final class BatchLoop {
 

@@ -9,10 +9,10 @@ import java.util.function.Consumer;
 /** Observes the batches of this JVM. Called without the lock of the queue. */
 public interface BatchObserver {
 
-    /** Callers may have begun to wait for these semaphores. */
+    /** Called when callers may have begun to wait for these semaphores. */
     void waiting(Set<String> names);
 
-    /** A batch was committed, and left these availabilities, by the names of the semaphores. */
+    /** Called after a commit, with the availability that it left, by the names of the semaphores. */
     void committed(Map<String, RemainingAvailability> availability);
 
     /** Tells the listeners of the application an event. */

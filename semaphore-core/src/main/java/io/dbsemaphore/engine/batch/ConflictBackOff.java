@@ -11,12 +11,11 @@ import java.util.Map;
 
 /**
  * Backs off after conflicts with other instances that grant the same semaphores. After a batch was rolled back in favor of
- * another transaction, no batch of its semaphores begins for a back-off with full jitter, which doubles with each further
- * conflict.
+ * another transaction, no batch of its semaphores begins during a back-off with full jitter, which doubles with each further conflict.
  *
  * <p>On servers that {@linkplain io.dbsemaphore.jdbc.Database#certifiesWrites certify writes}, conflicts are frequent, and back-off
- * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted such a semaphore
- * for a time slice leaves it to others for the same time.
+ * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a semaphore with conflicts for
+ * a time slice leaves it to others for the same time.
  *
  * <p>A semaphore whose row another transaction has locked also pauses briefly. If its callers paused one by one, later ones could
  * overtake them.
@@ -93,7 +92,7 @@ final class ConflictBackOff {
         states.forEach(state -> state.pausedUntil = until);
     }
 
-    /** Records that another transaction had locked the row of a semaphore again. It pauses for 2 to 20 ms. */
+    /** Records that another transaction had locked the row of a semaphore again. The semaphore pauses for 2 to 20 ms. */
     void locked(String name) {
         long now = clock.now();
         removeFormer(now);

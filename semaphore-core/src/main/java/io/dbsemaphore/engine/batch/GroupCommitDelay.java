@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Delays a batch briefly so that the callers of the previous batch can join it: without this, a caller that arrives just after
- * the beginning of a batch waits until its end. Databases have such a group-commit delay, for example MySQL's {@code
- * binlog_group_commit_sync_delay} and PostgreSQL's {@code commit_delay}. Here it is limited to a fraction of the duration of the
- * previous batch. It ends as soon as all callers have returned, and is skipped for some batches if they did not.
+ * the beginning of a batch waits until its end. Databases have such a delay, for example MySQL's {@code binlog_group_commit_sync_delay} and
+ * PostgreSQL's {@code commit_delay}. Here the delay is limited to a fraction of the duration of the previous batch. It ends as soon as all
+ * callers have returned; if they have not, some batches are not delayed.
  *
  * @see <a href="https://doi.org/10.1145/602259.602261">Implementation techniques for main memory database systems (group
  *     commit: DeWitt et al., 1984)</a>
@@ -22,7 +22,7 @@ final class GroupCommitDelay {
     /** A batch is delayed for at most the duration of the previous batch divided by this. */
     private static final int DIVISOR = 10;
 
-    /** A delay had no effect if more than the number of callers divided by this did not return. */
+    /** A delay had no effect if more than one in this many callers did not return. */
     private static final int MISSING_DIVISOR = 4;
 
     /** The number of batches that are not delayed after a delay without effect. */

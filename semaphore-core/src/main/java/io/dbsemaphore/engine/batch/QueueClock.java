@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The only time and randomness of a {@link WorkQueue}: a test that supplies both can repeat a schedule exactly.
+ * The only source of time and randomness of a {@link WorkQueue}: a test that supplies both can repeat a schedule exactly.
  *
  * @param nanoTime a monotonic clock, such as {@link System#nanoTime}
  * @param random returns a random number from 0 (inclusive) to its argument (exclusive)
@@ -21,7 +21,6 @@ record QueueClock(LongSupplier nanoTime, LongUnaryOperator random) {
         return nanoTime.getAsLong();
     }
 
-    /** A random number from 0 (inclusive) to the bound (exclusive). */
     long random(long bound) {
         return random.applyAsLong(bound);
     }

@@ -148,16 +148,16 @@ final class ReadyQueue {
             return members;
         }
 
-        /** The names of all semaphores that they acquire. */
+        /** The names of all semaphores that the members acquire. */
         Set<String> names() {
             return names;
         }
 
         /**
-         * The semaphores whose row locks the batch waits for: at most one. A transaction that waits for a second row would block all
-         * others on the first (hold and wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
-         * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). It is the semaphore whose locked row blocked the
-         * first member before, or the only semaphore of the batch.
+         * The semaphores whose row locks the batch waits for: at most one. A transaction that waits for a second row would make all others
+         * wait for the first (hold and wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
+         * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). The batch waits for the semaphore whose locked row
+         * blocked the first member before, or for its only semaphore.
          *
          * @param atFirst whether the batch also waits for a row that was not found locked before
          */
@@ -229,7 +229,7 @@ final class ReadyQueue {
             externalIds.add(acquire.command().externalId());
         }
 
-        /** Skips an acquire, and reserves its semaphores, unless it is blocked by a stalled batch. */
+        /** Skips an acquire, and reserves its semaphores, unless a stalled batch blocks it. */
         private void skip(Acquire acquire) {
             if (acquire.names().stream().noneMatch(isStalled)) {
                 reserved.addAll(acquire.names());
@@ -271,7 +271,7 @@ final class ReadyQueue {
         return selection;
     }
 
-    /** The semaphores of the acquires that have waited: other instances may know of them. */
+    /** The semaphores of the acquires that have waited: other instances may know of these. */
     Set<String> namesOfWoken() {
         return new HashSet<>(woken.keySet());
     }
@@ -283,8 +283,8 @@ final class ReadyQueue {
     }
 
     /**
-     * Adds to a semaphore's waiting callers those acquires of this queue that have waited for it. Other instances must know of them until
-     * they are decided.
+     * Adds to a semaphore's waiting callers the acquires of this queue that have waited for it. Other instances must know of these acquires
+     * until they are decided.
      */
     LineHead withWoken(String name, LineHead waiting) {
         TreeSet<Acquire> callers = woken.get(name);

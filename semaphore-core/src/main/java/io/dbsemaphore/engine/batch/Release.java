@@ -85,12 +85,12 @@ public final class Release {
                 : found;
     }
 
-    /** Records that an attempt may have released the grant, since its commit was not answered. */
+    /** Records that an attempt may have released the grant: its commit was not answered. */
     void setOutcomeUnknown() {
         outcomeUnknown = true;
     }
 
-    /** Counts a failed attempt, and returns the number of them. */
+    /** Counts a failed attempt, and returns the number so far. */
     int failed() {
         return ++attempts;
     }
@@ -100,7 +100,7 @@ public final class Release {
         return startedAt;
     }
 
-    /** Whether the release is retried in isolation, since a batch that contained it has failed. */
+    /** Whether the release is retried in isolation, because a batch that contained it has failed. */
     boolean isIsolated() {
         return isolated;
     }

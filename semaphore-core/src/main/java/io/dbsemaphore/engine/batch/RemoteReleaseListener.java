@@ -16,20 +16,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for releases by other instances while callers of this one wait. Its thread runs from the start of the engine to its end. While it
- * listens it uses one more connection of the application's pool. If it fails, the poller goes on.
+ * Listens for releases by other instances while callers of this one wait. Its thread runs from the start to the end of the engine. While it
+ * listens, it uses one more connection of the application's pool. If it fails, the poller goes on.
  */
 final class RemoteReleaseListener implements Runnable, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RemoteReleaseListener.class);
 
-    /** How long a notification is awaited, before it is checked whether callers still wait and whether the engine is stopping. */
+    /** How long to wait for a notification before checking whether callers still wait and whether the engine is stopping. */
     private static final Duration CHECK_INTERVAL = Duration.ofMillis(250);
 
     /** How long the connection is kept after the last caller has left, so that not every wait takes a new one. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** The connection is replaced after this time, since it may be broken, or older than the pool allows, without being noticed. */
+    /** The connection is replaced after this time, because it may be broken unnoticed, or older than the pool allows. */
     private static final Duration MAX_AGE = Duration.ofMinutes(1);
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);

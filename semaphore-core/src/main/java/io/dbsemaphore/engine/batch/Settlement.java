@@ -23,17 +23,17 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * Settles one transaction of acquires and releases: decides the outcome of each of them.
  *
- * <p><b>An acquire</b> is answered, waits for permits, or is tried again. If a member of a batch may have caused its failure, all members
- * are tried again one by one, so that only the caller with the faulty acquire sees the failure. After a {@linkplain ConflictBackOff conflict},
- * or while the database is unreachable, no member is the cause: they may share a batch again, since smaller batches would conflict more
- * often. After some conflicts, a caller that does not wait is tried alone, in case another member causes them.
+ * <p><b>An acquire</b> is answered, waits for permits, or is tried again. If a member may have caused the failure of its batch, all members
+ * are tried again one by one, so that only the caller with the faulty acquire sees the failure. After a {@linkplain ConflictBackOff
+ * conflict}, or while the database is unreachable, no member is the cause: they may share a batch again, because smaller batches would
+ * conflict more often. After some conflicts, a caller that does not wait is tried alone, in case another member causes them.
  *
  * <p><b>A release</b> is answered, or tried again by a transaction of releases only. If a transaction of several releases failed with its
  * connection intact, each is tried alone. If another transaction has locked the grant, the release pauses first.
  *
  * <p><b>An unknown outcome.</b> After a commit that was not answered, every claimed acquire may have been granted. It is marked
  * ({@link Acquire#isOutcomeUnknown}), and keeps its claim, until another attempt has found the outcome. It is tried again even if the queue
- * is closed or the acquire cancelled, and is not answered by an earlier refusal. If an attempt finds a row locked, perhaps by the lost
+ * is closed or the acquire cancelled, and is not answered with an earlier refusal. If an attempt finds a row locked, perhaps by the lost
  * transaction, the claim ends, and the acquire can be withdrawn and undone.
  *
  * <p>If no attempt follows, the grant has to be undone: by the caller, or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the
@@ -47,8 +47,8 @@ import org.springframework.dao.CannotAcquireLockException;
 final class Settlement {
 
     /**
-     * No attempt starts with less time left than this. On InnoDB a statement can wait up to 2 s for a lock, since the limit of 1 s
-     * ({@code Sessions.MAX_LOCK_WAIT}) is checked once a second, and it must end before {@link AcquireDeadlines#BEING_WRITTEN} does.
+     * No attempt starts with less time left than this. On InnoDB a statement can wait up to 2 s for a lock, because the limit of 1 s
+     * ({@code Sessions.MAX_LOCK_WAIT}) is checked once a second. That wait must end before {@link AcquireDeadlines#BEING_WRITTEN} does.
      */
     private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
@@ -71,7 +71,7 @@ final class Settlement {
      *
      * @param acquires the decided acquires, each with the action that answers its caller
      * @param toUndo the acquires that may have been granted to callers that no longer wait
-     * @param releases the decided releases, each with the action that answers its caller
+     * @param releases the decided releases, likewise
      * @param woken whether waiting acquires are ready to be tried; a thread that runs acquires finds them anyway
      */
     record Result(
@@ -192,8 +192,8 @@ final class Settlement {
     }
 
     /**
-     * Answers with a failure. A grant that may exist is undone by the caller; for an abandoned acquire by the thread of the batch, in the
-     * background.
+     * Answers with a failure. A grant that may exist is undone by the caller, or for an abandoned acquire by the thread of the batch, in
+     * the background.
      */
     private void answer(Acquire acquire, RuntimeException failure) {
         if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
@@ -204,7 +204,10 @@ final class Settlement {
         answers.put(acquire, () -> acquire.answer().completeExceptionally(failure));
     }
 
-    /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
+    /**
+     * Postpones an acquire whose row another transaction has locked or deleted. A later batch waits for the row, or tries again, for a
+     * limited time.
+     */
     private void postpone(Acquire acquire, String name) {
         acquire.unclaim();
         if (acquire.attempt().blockedBy() != null) { // the first time, the next batch may wait for the row at once
@@ -215,7 +218,7 @@ final class Settlement {
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), Duration.ZERO, null);
     }
 
-    /** Tries an acquire again whose transaction has waited for a lock in vain, unless its caller no longer waits. */
+    /** Tries an acquire again after its transaction has waited for a lock in vain, unless its caller no longer waits. */
     private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, Failure failure) {
         if ((acquire.hasWaitTime() && !acquire.isWillingToWait()) || acquire.isCancelled()) {
             endWith(acquire, acquire.locked(reported(failure)));
@@ -235,7 +238,7 @@ final class Settlement {
         }
     }
 
-    /** Tries an acquire again that met a lock, for a limited time. */
+    /** Tries again, for a limited time, an acquire that met a lock. */
     private void tryAgainAfterLock(Acquire acquire, Deadline firstUntil, Duration pause, @Nullable Failure cause) {
         if (acquire.postponedUntil() == null) {
             acquire.setPostponedUntil(firstUntil);
@@ -300,7 +303,7 @@ final class Settlement {
      * Tries an acquire again after a failure, or answers it.
      *
      * @param written whether the transaction held the rows of the semaphores while it waited for a lock in vain. Others then get some time
-     *     with these rows before it is tried again
+     *     with these rows before the acquire is tried again
      */
     private void tryAgainOrAnswer(Acquire acquire, Batch batch, Failure failure, boolean unreachable, boolean written) {
         boolean shared = batch.members().size() > 1;
@@ -328,7 +331,7 @@ final class Settlement {
         }
     }
 
-    /** Counts a failed attempt, and returns the number of them. */
+    /** Counts a failed attempt, and returns the number so far. */
     private static int failed(Acquire acquire, RuntimeException failure, boolean isConflict) {
         acquire.found(acquire.attempt().failed(failure, isConflict));
         return acquire.attempt().failures();
@@ -405,7 +408,7 @@ final class Settlement {
         }
     }
 
-    /** Tries a release again later whose row is locked. Meanwhile it holds neither a connection nor a lock. */
+    /** Tries a release with a locked row again later. Meanwhile it holds neither a connection nor a lock. */
     private void releaseLocked(Release release, @Nullable Throwable failure) {
         if (clock.isPassed(Deadline.after(release.startedAt(), limits.lockWait()))) {
             answer(

@@ -82,12 +82,12 @@ final class WaiterTree {
         return acquireOf(next(root, null, false));
     }
 
-    /** The acquire behind this one, which may have left the tree; null if there is none. */
+    /** The acquire behind this one; null if there is none. This one may have left the tree. */
     @Nullable Acquire after(Acquire acquire) {
         return acquireOf(next(root, acquire, false));
     }
 
-    /** The first acquire of this semaphore only; null if there is none. */
+    /** The first acquire that names no other semaphore; null if there is none. */
     @Nullable Acquire firstOfOneSemaphore() {
         return acquireOf(next(root, null, true));
     }
@@ -99,7 +99,7 @@ final class WaiterTree {
     /**
      * The first node of a subtree.
      *
-     * @param behind if not null, only nodes behind this acquire count
+     * @param behind if not null, only nodes behind this acquire are considered
      * @param ofOne whether acquires of several semaphores are left out
      */
     private static @Nullable Node next(@Nullable Node node, @Nullable Acquire behind, boolean ofOne) {
@@ -123,7 +123,7 @@ final class WaiterTree {
         return root == null;
     }
 
-    /** The first acquires, in order, the number of all, and since when the longest has waited. */
+    /** The first acquires, in order, the number of all, and the earliest arrival. */
     LineHead toLocal() {
         List<Waiter> first = new ArrayList<>();
         int ofSeveral = 0;
@@ -140,7 +140,7 @@ final class WaiterTree {
         return sizeOf(root);
     }
 
-    /** The number of permits that the acquires before this one request: all of them, unless it stands in the line. */
+    /** The permits that the acquires ahead of this one request; if this one does not stand in the line, all of them are ahead. */
     Demand demandAhead(Acquire acquire) {
         if (!acquire.position().isInLine()) {
             return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral, root.size);

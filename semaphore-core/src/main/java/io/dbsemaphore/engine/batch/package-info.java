@@ -18,12 +18,12 @@
  *     +------------------ line          cancel: from ready and line to done; from a batch only if nothing is written yet
  *            wake
  * </pre>
- * {@link io.dbsemaphore.engine.batch.Settlement} makes the moves at the end of a batch. What the attempts have found out is in one
- * {@linkplain io.dbsemaphore.domain.Attempt record}, which is replaced as a whole.
+ * {@link io.dbsemaphore.engine.batch.Settlement} makes the moves at the end of a batch. The findings of the attempts are in one {@linkplain
+ * io.dbsemaphore.domain.Attempt record}, replaced as a whole.
  *
  * <p><b>Lock.</b> The lock of the {@code WorkQueue} guards all of this: the queues, the batches, and the fields of acquires and releases
  * except for their answers. The compiler checks that the parts are reached under the lock only. No code of the application, no statement and
- * no answer runs under it. Threads that wait for a caller's code read the volatile fields of an acquire without the lock.
+ * no answer runs under it. Other threads read the volatile fields of an acquire without the lock.
  *
  * <p><b>Order.</b> {@link io.dbsemaphore.line.Places} gives each caller its place, {@link io.dbsemaphore.engine.batch.Acquire#IN_ORDER} compares
  * callers of this JVM wherever they are, and {@link io.dbsemaphore.line.Admission} decides who may go. The transaction and the queue ask the
@@ -32,8 +32,8 @@
  *
  * <p><b>Who wakes whom.</b> The estimate of a semaphore's available permits changes with the end of each batch, with each release of this
  * JVM, when a caller leaves, and with what the {@linkplain io.dbsemaphore.engine.batch.AvailabilityPoller poller} and the
- * {@linkplain io.dbsemaphore.engine.batch.RemoteReleaseListener notifications} of other instances tell. Each change wakes the callers that
- * the estimate now suffices for: they become ready, and the thread that caused the change signals the loop of batches.
+ * {@linkplain io.dbsemaphore.engine.batch.RemoteReleaseListener notifications} of other instances report. Each change wakes the callers
+ * that the estimate now suffices for: they become ready, and the thread that caused the change signals the loop of batches.
  * {@link io.dbsemaphore.engine.batch.AcquireDeadlines} ends the waits that last too long.
  *
  * <p>{@code WorkQueueScheduleTests} compares all of this with a model in random schedules, without a database, a clock or threads.

@@ -33,7 +33,7 @@ public class GrantHandle implements PermitGrant {
     /**
      * Creates a handle.
      *
-     * @param operations the operations of the engine, also after it has been stopped and started
+     * @param operations the operations of the engine, even after it was stopped and started
      */
     public GrantHandle(HeldGrant state, boolean replayed, Operations operations) {
         this.state = state;

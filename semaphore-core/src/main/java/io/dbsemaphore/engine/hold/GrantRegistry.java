@@ -17,15 +17,15 @@ import java.util.stream.Stream;
 
 /**
  * The grants that this JVM holds, by external id. A grant is removed when it is released or lost, or when neither a handle of the
- * application nor the {@link KeepAlive} refers to it. The keep-alive of a run refers to all grants with a time to live that were acquired in
- * it, until they expire. Repeating the acquire of an expired grant revives it, and its first handle, unless somebody has reclaimed it. A
- * grant without a time to live may be released by another JVM.
+ * application nor the {@link KeepAlive} refers to it. The keep-alive of a run refers to all grants with a time to live that were acquired
+ * in that run, until they expire. Repeating the acquire of an expired grant revives the grant and its first handle, unless somebody has
+ * reclaimed it. A grant without a time to live may be released by another JVM.
  */
 public final class GrantRegistry {
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** The stacks of working threads are read at every this many polls. */
+    /** The stacks of working threads are read once in this many polls. */
     private static final int POLLS_OF_STACKS = 20;
 
     private final ConcurrentMap<String, Held> byExternalId = new ConcurrentHashMap<>();
@@ -62,8 +62,8 @@ public final class GrantRegistry {
     }
 
     /**
-     * The state of a grant that was read: that of this JVM's acquire, or else a new one. A renewal by this JVM after the database was asked
-     * stays in effect.
+     * The state of a grant that was read: the existing one if this JVM acquired it, otherwise a new one. A renewal by this JVM after the
+     * database was asked stays in effect.
      */
     public HeldGrant read(StoredGrant grant, long asOfNanos) {
         Optional<HeldGrant> known = find(grant);
@@ -105,7 +105,7 @@ public final class GrantRegistry {
     }
 
     /**
-     * Waits until no grant is held for work of this JVM, and no release is in progress, or the deadline has passed. To be called by the
+     * Waits until no grant is held for work of this JVM and no release is in progress, at most until the deadline. To be called by the
      * thread that runs the shutdown. Does not wait for work that itself waits for the shutdown.
      *
      * @return the grants of such work

@@ -9,8 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This JVM's view of one grant, shared by all its handles, so that the release by one handle is visible to those of idempotent
- * repetitions.
+ * This JVM's view of one grant, shared by all its handles, so that a release by one handle is visible to the handles of repeated acquires.
  */
 public final class HeldGrant {
 
@@ -57,7 +56,7 @@ public final class HeldGrant {
         term = term(grant, asOfNanos);
     }
 
-    /** Replaces the grant by one that was read, unless it was set after the database was asked, so that the read may be older. */
+    /** Replaces the grant by one that was read, unless it was set after the database was asked: the read may then be older. */
     synchronized void read(StoredGrant grant, long asOfNanos) {
         if (asOfNanos - term.setAt() > 0) {
             term = new Term(grant, deadline(grant, asOfNanos), term.setAt());
@@ -115,10 +114,10 @@ public final class HeldGrant {
     }
 
     /**
-     * Binds the grant to the lease of this instance: it counts as held only while the lease is valid. After the lease has lapsed, it
-     * counts as held once it is confirmed that it was not reclaimed.
+     * Binds the grant to the lease of this instance: it counts as held only while the lease is valid. After the lease has lapsed, the grant
+     * counts as held once the database confirms that it was not reclaimed.
      *
-     * @param epoch the epoch before the database confirmed that the grant is held; without effect if it was confirmed in a later one
+     * @param epoch the epoch before the database confirmed that the grant is held; ignored if the grant was confirmed in a later one
      */
     synchronized void bindTo(InstanceLease lease, long epoch) {
         if (binding == null || binding.lease() != lease || binding.epoch() < epoch) {
@@ -143,7 +142,7 @@ public final class HeldGrant {
         return bound == null || bound.epoch() == epoch;
     }
 
-    /** Whether it was acquired under a former id, which now belongs to a copy of this process. */
+    /** Whether it was acquired under a former id of this instance, which now belongs to a copy of this process. */
     boolean isOfFormerId() {
         Binding bound = binding;
         return bound != null && bound.lease().isOfFormerId(bound.epoch());
@@ -163,7 +162,7 @@ public final class HeldGrant {
     }
 
     /**
-     * Claims the right to report the end of the grant. True for the first caller: a release or a loss is reported once.
+     * Claims the right to report the end of the grant. Returns true for the first caller only: a release or a loss is reported once.
      */
     public boolean claimEnd() {
         return endTold.compareAndSet(false, true);
@@ -182,7 +181,7 @@ public final class HeldGrant {
         worker = null; // the thread of another acquire is not known
     }
 
-    /** Records that the caller of an acquire has left before it received the grant. Returns whether all callers have. */
+    /** Records that the caller of an acquire has left before it received the grant. Returns whether all callers have left. */
     public boolean leftByLast() {
         return acquires.decrementAndGet() == 0;
     }
@@ -210,7 +209,7 @@ public final class HeldGrant {
         return !ended && !isReclaimable();
     }
 
-    /** Whether others may have its permits, since it has expired or the lease has. */
+    /** Whether others may have its permits: the grant or the lease has expired. */
     public boolean isReclaimable() {
         return term.deadline().isPassed() || !isLeaseValid();
     }

@@ -43,7 +43,7 @@ public final class InstanceLease {
     private volatile long id = random(Long.MAX_VALUE);
     /** The first epoch of this id. */
     private volatile long firstEpoch;
-    /** The nonce of the last heartbeat that was answered; {@link #sent} is that of the last one. */
+    /** The nonce of the last heartbeat that was answered; {@link #sent} is that of the last one sent. */
     private long answered;
 
     private long sent;
@@ -71,7 +71,7 @@ public final class InstanceLease {
         return id;
     }
 
-    /** A random number from 1 on, which does not repeat in a copy of this process. */
+    /** Returns a random number of at least 1, which does not repeat in a copy of this process. */
     private static long random(long bound) {
         return new SecureRandom().nextLong(1, bound);
     }
@@ -99,7 +99,7 @@ public final class InstanceLease {
      * Sends a heartbeat if the lease is not valid, so that a grant can be bound to this instance. The keep-alive sends those that
      * are merely due.
      *
-     * @param check checks the grants in this epoch; false if some could not be checked
+     * @param check checks the grants in this epoch; returns false if some could not be checked
      * @return the epoch: a grant that is acquired from now on can only be reclaimed in a later one
      */
     long ensure(LongPredicate check) {
@@ -157,7 +157,7 @@ public final class InstanceLease {
         });
     }
 
-    /** Returns whether one was due. */
+    /** Returns whether a heartbeat was due. */
     private boolean sendIfDue(LongPredicate check) {
         if (deregistered || (isValid() && !nextHeartbeat.isPassed())) {
             return false;

@@ -33,18 +33,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired:
- * one thread for all of them.
+ * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired. One
+ * thread does all of this.
  *
  * <p>The thread takes a turn every 100 ms, as long as there is a grant or its connection is reserved. A turn renews the grants that are
  * due, reports those that have expired, and warns of those that may have leaked. A renewal is due at a third of the time to live, or a
  * little earlier, so that many grants are renewed together. One transaction renews up to 500 grants: it locks their requests, except those
  * that another transaction has locked, then updates them. A turn also sends a heartbeat if one is due, and then looks for grants that an
- * operator has released by force. While the database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
+ * operator has released by force. While the database is unavailable, the thread keeps trying; a grant whose deadline passes meanwhile is
+ * lost.
  *
- * <p>The pause between turns delays no renewal and no heartbeat, since both are due earlier by this pause. A grant with the shortest
- * time to live, 1 s, is renewed within 333 ms. At the shortest instance timeout, 3 s, heartbeats follow one another within 500 ms, and the
- * lease lasts for 2 s. Expiries and possible leaks are reported up to 100 ms late.
+ * <p>The pause between turns delays no renewal and no heartbeat, because both are due earlier by this pause. A grant with the shortest time
+ * to live, 1 s, is renewed within 333 ms. At the shortest instance timeout, 3 s, heartbeats follow one another within 500 ms, and the lease
+ * lasts for 2 s. Expiries and possible leaks are reported up to 100 ms late.
  *
  * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, even if the application uses up
  * the pool. It does not wait for row locks of other transactions. Another thread notifies listeners of each loss once, in order.
@@ -55,7 +56,7 @@ public final class KeepAlive implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
-    /** How long the connection is kept after the last grant, so that not every short work takes it anew. */
+    /** How long the connection is kept after the last grant, so that not every short piece of work takes a new one. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
     private final Collaborators with;
@@ -101,7 +102,7 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Ensures that the lease is valid before a grant is acquired that is to be kept alive.
+     * Ensures that the lease is valid before the acquire of a grant that is to be kept alive.
      *
      * @return the lease epoch, see {@link InstanceLease#ensure}
      */
@@ -175,8 +176,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Confirms a grant that was just registered, since the lease may have expired during its acquire. If this fails or takes too long, the
-     * next heartbeat confirms the grant; until then it does not count as held.
+     * Confirms a grant that was just registered, because the lease may have expired during its acquire. If this fails or takes too long,
+     * the next heartbeat confirms the grant; until then it does not count as held.
      *
      * @param until how long to wait: a heartbeat may be waiting for the database
      */
@@ -210,7 +211,7 @@ public final class KeepAlive implements AutoCloseable {
     public void execute(String what, Runnable task) {
         thread.execute(() -> {
             attempt(what, task);
-            attempt("connection", this::keepOrReturnConnection); // here, since no turn may follow
+            attempt("connection", this::keepOrReturnConnection); // here, because perhaps no turn follows
         });
     }
 
@@ -267,7 +268,7 @@ public final class KeepAlive implements AutoCloseable {
         return byRequest.values().stream().anyMatch(ScheduledRenewal::isKeptAlive);
     }
 
-    /** Makes the thread take turns, if it does not. The first turn begins at once, and takes the connection. */
+    /** Begins the turns of the thread, unless they have begun. The first turn begins at once, and takes the connection. */
     private void beginTurns() {
         if (turning.compareAndSet(false, true)) {
             scheduleTurn(Duration.ZERO);
@@ -474,7 +475,7 @@ public final class KeepAlive implements AutoCloseable {
         if (!expired) {
             with.held().end(grant.state);
         }
-        GrantHandle user = grant.handle(); // after the end, since a use that begins later finds that the grant is lost
+        GrantHandle user = grant.handle(); // after the end: a use that begins later finds that the grant is lost
         if (untold && user != null) {
             reports = reports.handleAsync(
                     (unused, failure) -> {
@@ -488,8 +489,8 @@ public final class KeepAlive implements AutoCloseable {
     /**
      * Reports a loss on the calling thread.
      *
-     * @param scheduled null if the keep-alive did not know it
-     * @param expired whether it is known to have expired
+     * @param scheduled the renewal; null if the keep-alive did not know the grant
+     * @param expired whether the grant is known to have expired
      */
     private void report(GrantHandle lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
         if (!expired || scheduled == null) {

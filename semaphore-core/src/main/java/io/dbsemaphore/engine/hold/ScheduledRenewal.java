@@ -13,7 +13,7 @@ final class ScheduledRenewal {
 
     private static final Duration MAX_RETRY = Duration.ofSeconds(1);
 
-    /** Expiries are stored in milliseconds: a grant that ends this close to its maximum hold ends at it. */
+    /** Expiries are stored in milliseconds: an expiry this close to the end of the maximum hold is taken for that end. */
     private static final Duration EXACT = Duration.ofMillis(10);
 
     /** This JVM's deadline is earlier than the database's by the time of a round trip. */
@@ -31,7 +31,7 @@ final class ScheduledRenewal {
 
     private @Nullable Deadline lookedAt;
 
-    /** The one of an earlier acquire of the same grant. */
+    /** The renewal of an earlier acquire of the same grant. */
     private @Nullable ScheduledRenewal replaced;
 
     /**
@@ -54,7 +54,7 @@ final class ScheduledRenewal {
         this.leak = state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
     }
 
-    /** Returns the one to use when a watched one is added: this one, if it is of the same grant, otherwise the other. */
+    /** Returns the renewal to use when a watched one is added: this one, if both are of the same grant, otherwise the watched one. */
     ScheduledRenewal orElse(ScheduledRenewal watched) {
         if (watched.state != state) {
             return watched;
@@ -67,7 +67,7 @@ final class ScheduledRenewal {
 
     ScheduledRenewal replacing(@Nullable ScheduledRenewal known) {
         if (known != null && known.state == state) {
-            known.replaced = null; // one is enough, since a caller rarely leaves without its grant
+            known.replaced = null; // one is enough, because a caller rarely leaves without its grant
             replaced = known;
         }
         return this;
@@ -90,7 +90,7 @@ final class ScheduledRenewal {
         return maxHold != null;
     }
 
-    /** Whether something has to be done. Cheap, since each turn asks every grant. */
+    /** Whether something has to be done. Cheap, because each turn asks every grant. */
     boolean isDue(long nowNanos) {
         Deadline lost = state.deadline();
         if (!lost.equals(lookedAt)) { // new, or renewed since
@@ -117,14 +117,14 @@ final class ScheduledRenewal {
                 && state.deadline().plus(EXACT).compareTo(maxHold) >= 0;
     }
 
-    /** The expiry after a renewal at this time: after the time to live, at the latest at the end of the maximum hold. */
+    /** The expiry after a renewal at this time: one time to live later, but not after the end of the maximum hold. */
     Deadline renewedUntil(long asOfNanos) {
         Duration ttl = state.grant().ttl();
         Deadline whole = ttl == null ? Deadline.NEVER : Deadline.after(asOfNanos, ttl);
         return maxHold == null ? whole : whole.orEarlier(maxHold);
     }
 
-    /** Whether the grant may have leaked, since it has been held for too long. True only once. */
+    /** Whether the grant may have leaked: it has been held for too long. Returns true only once. */
     boolean leaksNow() {
         if (!leak.isPassed()) {
             return false;

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
  *
- * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held, by its acquire or by a
- * {@linkplain Chunk#confirm confirmation}. A chunk is returned to the database after 8 R without use, {@linkplain #keepLonger one of them}
- * later, and all at once if others want them. A thread looks first for the idle chunk that it left itself, so that rarely used chunks go
- * back.
+ * <p>A use of a {@link Chunk} begins only within R after its acquire, or a {@linkplain Chunk#confirm confirmation}, has asked the database
+ * whether its grant is held. A chunk is returned to the database after 8 R without use, {@linkplain #keepLonger one of them} later; if
+ * others want permits, all chunks are returned at once. A thread looks first for the idle chunk that it left itself, so that rarely used
+ * chunks go back.
  */
 public final class Quota {
 
@@ -27,15 +27,15 @@ public final class Quota {
     private static final int FIRST_TOKENS = 1 << 12;
 
     /**
-     * By how much the number of tokens is multiplied after a grant that has used all of its own. With a smaller factor many semaphores
-     * would need new grants for minutes.
+     * The number of tokens is multiplied by this after a grant that has used all of its tokens. With a smaller factor many semaphores would
+     * need new grants for minutes.
      */
     private static final int MORE_TOKENS = 16;
 
     private static final int MIN_TOKENS = 1 << 6;
     private static final int MAX_TOKENS = 1 << 20;
 
-    /** How long after its grant a use of a chunk may begin. Its keep-alive lasts for this time plus the maximum hold of one use. */
+    /** How long after its grant a chunk may begin a use. Its keep-alive lasts for this time plus the maximum hold of one use. */
     private static final Duration LIFE = Duration.ofHours(1);
 
     private static final long FORGET_AFTER = Duration.ofSeconds(10).toNanos();
@@ -44,17 +44,17 @@ public final class Quota {
     private static final int CONFIRM_PARTS = 3;
 
     /**
-     * After how many R without use a chunk goes back that nobody else wants. The more semaphores there are, the less often each is used,
-     * most rarely at first, when every use needs a transaction: see decision 0061.
+     * A chunk that nobody else wants goes back after this many R unused. The more semaphores there are, the less often each is used, most
+     * rarely at first, when every use needs a transaction: see decision 0061.
      */
     private static final int UNUSED = 8;
 
-    /** The same for the chunk that stays longer, which goes back after at most {@link #MAX_LONG_UNUSED}. */
+    /** The same for the chunk that stays longer; it goes back after at most {@link #MAX_LONG_UNUSED}. */
     private static final int LONG_UNUSED = 100;
 
     private static final Duration MAX_LONG_UNUSED = Duration.ofSeconds(30);
 
-    /** After how many R a use is no longer confirmed: its chunk goes back when it ends. */
+    /** A use longer than this many R is no longer confirmed: its chunk goes back when the use ends. */
     private static final int LONG_USE = 10;
 
     private static final Duration MIN_MARK = Duration.ofMillis(100);
@@ -130,12 +130,12 @@ public final class Quota {
             return nowNanos - usedAt;
         }
 
-        /** The number of uses that have begun, which is also the index of the next one. */
+        /** The number of uses that have begun, also the index of the next one. */
         int uses() {
             return uses;
         }
 
-        /** The handle of the current use; null when it is idle. */
+        /** The handle of the current use; null when the chunk is idle. */
         public @Nullable GrantHandle user() {
             return user;
         }
@@ -200,8 +200,8 @@ public final class Quota {
     }
 
     /**
-     * How long after its grant a use of a chunk may begin, however often it is confirmed. Without fairness no instance knows of callers that
-     * wait elsewhere, and a busy one would keep the chunk for ever.
+     * How long after its grant a chunk may begin a use, however often it is confirmed. Without fairness no instance knows of callers that
+     * wait elsewhere, and a busy instance would keep the chunk for ever.
      */
     public Duration lifeOf(ReuseTerms terms) {
         return !fair ? reuse : terms.maxHold().compareTo(LIFE) < 0 ? terms.maxHold() : LIFE;
@@ -212,7 +212,7 @@ public final class Quota {
         return !exceeded && chunk.unconfirmedFor(nowNanos) < reuseNanos && chunk.isConfirmable(nowNanos);
     }
 
-    /** Adds a chunk to the idle ones. False if others want it. */
+    /** Adds a chunk to the idle ones. Returns false if others want it. */
     public boolean offer(Chunk chunk, long nowNanos) {
         if (isWantedElsewhere(nowNanos)) {
             return false;
@@ -231,7 +231,7 @@ public final class Quota {
                 : idle.poll(chunk -> chunk.terms().equals(terms) && isReusable(chunk, nowNanos));
     }
 
-    /** Whether a chunk is not in use: it is idle, or passes from one use to the next. */
+    /** Whether any chunk is not in use: idle, or passing from one use to the next. */
     public boolean hasUnused() {
         return chunks.stream().anyMatch(chunk -> chunk.user() == null);
     }
@@ -266,7 +266,7 @@ public final class Quota {
         return !returns().isDone() || returnedAt - nanos > 0;
     }
 
-    /** Counts a chunk that goes back, and adapts the number of tokens to its uses. */
+    /** Records that a chunk goes back, and adapts the number of tokens to its uses. */
     public synchronized void gone(Chunk chunk) {
         if (chunk.uses >= chunk.tokens) {
             tokens = Math.min(MAX_TOKENS, tokens * MORE_TOKENS);
@@ -325,8 +325,8 @@ public final class Quota {
     }
 
     /**
-     * Records that callers of other instances were refused. For R, no chunk is kept idle. For another R, chunks are kept even if more
-     * callers are refused: instances that together want more than the capacity must not end each other's reuse.
+     * Records that callers of other instances were refused. For the next R, no chunk is kept idle. For the R after that, chunks are kept
+     * even if more callers are refused: instances that together want more than the capacity must not end each other's reuse.
      */
     public void refusedElsewhere(long nowNanos) {
         wanted(nowNanos);
@@ -340,12 +340,12 @@ public final class Quota {
         wantedAt = nowNanos;
     }
 
-    /** Whether all chunks had gone back when this JVM wanted one again, soon enough that this quota was not forgotten. */
+    /** Whether this JVM wants a chunk again after all have gone back, so soon that this quota was not forgotten. */
     public boolean isWantedAgain() {
         return hadChunks && chunks.isEmpty();
     }
 
-    /** From now on one chunk stays longer without use, unless others wanted permits lately. */
+    /** Keeps one chunk longer without use from now on, unless others wanted permits lately. */
     public void keepLonger(long nowNanos) {
         if (nowNanos - wantedAt >= longUnusedNanos) {
             keepsLonger = true;
@@ -361,7 +361,7 @@ public final class Quota {
         refusedHere = true;
     }
 
-    /** How long a mark that callers of this instance were refused is valid; null if none has to be made now. */
+    /** The validity of a new mark that callers of this instance were refused; null if none has to be made now. */
     public @Nullable Duration mark(long nowNanos) {
         if (!refusedHere || markedUntil - nowNanos > 0) {
             return null;
@@ -372,7 +372,7 @@ public final class Quota {
         return validFor;
     }
 
-    /** Whether there was no chunk for a long time, so that the quota can be forgotten. */
+    /** Whether there has been no chunk for a long time, so that the quota can be forgotten. */
     public synchronized boolean isForgotten(long nowNanos) {
         return chunks.isEmpty() && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
     }

@@ -74,7 +74,7 @@ public final class Quotas {
 
     private static final int CHECKS_IN_REUSE_TIME = 4;
 
-    /** For how many semaphores a chunk may stay longer without use: the database is asked about each one, about twice in R. */
+    /** The maximum number of semaphores with a chunk that stays longer without use: the database is asked about each, about twice in R. */
     private static final int MOST_KEPT_LONGER = 2_000;
 
     private final Collaborators with;
@@ -104,7 +104,7 @@ public final class Quotas {
             ScheduledExecutorService scheduler,
             Executor database) {}
 
-    /** What becomes of a chunk after a use. */
+    /** Takes back chunks, and reports the ends of uses. */
     public interface Returns {
 
         /** Releases the grant of a chunk with its last use. */
@@ -113,7 +113,7 @@ public final class Quotas {
         /** Begins to release the grant of a chunk that nobody uses. */
         CompletableFuture<?> giveBackUnused(HeldGrant state);
 
-        /** Tells listeners that a use has ended whose chunk is kept. */
+        /** Tells listeners that a use has ended, although its chunk is kept. */
         void kept(ReusedGrant use, Duration heldFor);
     }
 
@@ -168,7 +168,7 @@ public final class Quotas {
     }
 
     /**
-     * Prepares an acquire that needs a transaction: its grant may be a chunk.
+     * Prepares an acquire that needs a transaction: its grant may become a chunk.
      *
      * @param terms the terms of its request; null if no chunk suits it
      * @throws SemaphoreException if the request has the external id of a use
@@ -276,13 +276,13 @@ public final class Quotas {
         }
     }
 
-    /** The handle of a grant, or of the current use of a chunk; null if nobody uses it. */
+    /** The handle of a grant, or of the current use of a chunk; null if nobody uses the chunk. */
     public @Nullable GrantHandle user(HeldGrant state) {
         Chunk chunk = byExternalId.get(state.grant().externalId());
         return chunk == null ? new GrantHandle(state, true, with.operations()) : chunk.user();
     }
 
-    /** Hands a chunk to the next caller, or makes it idle. False if it must go back to the database. */
+    /** Hands a chunk to the next caller, or makes it idle. Returns false if it must go back to the database. */
     private boolean keep(Chunk chunk) {
         boolean passedOn = passOn(chunk);
         if (passedOn) {
@@ -376,7 +376,7 @@ public final class Quotas {
             Quota quota = quotas.get(name);
             if (quota != null) {
                 quota.observe(remaining.isAwaitedElsewhere(), remaining.held() > remaining.capacity());
-                if (remaining.available() > 0) { // so an idle chunk is in nobody's way
+                if (remaining.available() > 0) { // so an idle chunk delays nobody
                     keepLonger(quota);
                 }
             }
@@ -425,8 +425,8 @@ public final class Quotas {
     }
 
     /**
-     * Asks the database about all used chunks, if it is time for one of them. Runs on the thread of the keep-alive, whose connection is
-     * kept while there are chunks.
+     * Asks the database about all used chunks, if one of them is due. Runs on the thread of the keep-alive, whose connection is kept while
+     * there are chunks.
      */
     private void confirm() {
         long now = System.nanoTime();
@@ -445,7 +445,7 @@ public final class Quotas {
         }
     }
 
-    /** Tells the other instances of semaphores whose callers were refused here, or wait without fairness. */
+    /** Tells the other instances for which semaphores callers were refused here, or wait without fairness. */
     private void mark() {
         long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
@@ -546,7 +546,7 @@ public final class Quotas {
         quotas.forEach(this::serveWaiting);
     }
 
-    /** Waits until the chunks that are going back have done so. False if the deadline passes before. */
+    /** Waits until the chunks that are going back have done so. Returns false if the deadline passes first. */
     public boolean awaitReturns(Deadline deadline) throws InterruptedException {
         try {
             allOf(quotas.values().stream().map(Quota::returns)).get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);

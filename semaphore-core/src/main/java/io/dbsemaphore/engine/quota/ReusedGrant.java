@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The handle of one use of a {@link Chunk}. It ends with that use, so that a late call never affects the next one.
+ * The handle of one use of a {@link Chunk}. It ends with that use, so that a late call never affects the next use.
  *
  * <p>Its external id consists of the request's external id and the number of the use, such as {@code …#7}; only this JVM knows it. If the
  * handle exposed the request's own id, other instances could act on a later use.
@@ -60,7 +60,7 @@ public final class ReusedGrant extends GrantHandle {
         state.set(State.ENDED_WITH_GRANT);
     }
 
-    /** Ensures that no other use follows before the end of this one is in the database. False if it has ended. */
+    /** Ensures that no other use follows before the end of this one is in the database. Returns false if this one has ended. */
     public boolean bind() {
         return state.compareAndSet(State.HELD, State.BOUND) || state.get() == State.BOUND;
     }

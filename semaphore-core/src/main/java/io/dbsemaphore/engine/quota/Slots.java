@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock-free bag of elements. Each thread begins at another slot, so that concurrent threads seldom write to the same one. A queue takes
- * the elements that do not fit.
+ * A lock-free bag of elements. Each thread begins at a different slot, so that concurrent threads seldom write to the same one. A queue
+ * takes the elements that do not fit.
  */
 final class Slots<T> {
 

@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param isVictim whether the server rolled it back in favor of another transaction
  * @param isLockWait whether it waited for a locked row in vain. Connector/J gives such a failure the state of a victim, too
- * @param isOtherConflict whether it was none of these, but conflicted with another transaction
+ * @param isOtherConflict whether it conflicted with another transaction in a different way
  * @param isCommitUnknown whether its commit was not answered
  * @param isConnectionBroken whether the same transaction may succeed on another connection
  * @param isUnreachable whether the database is unavailable for every transaction
@@ -41,14 +41,14 @@ public record Failure(
                 TransactionFailures.isWorthRepeating(cause));
     }
 
-    /** The failure for the caller: instead of an unknown outcome of a commit, the failure of the connection. */
+    /** Returns the {@linkplain TransactionFailures#forCaller failure for the caller}. */
     public Throwable forCaller() {
         return TransactionFailures.forCaller(cause);
     }
 
     /**
      * Whether the transaction is tried again. If its connection broke, or the server rolled it back in favor of another one, the time is
-     * limited: servers that certify writes do that again and again. After other conflicts the number of attempts is limited.
+     * limited: servers that certify writes may do so again and again. After other conflicts the number of attempts is limited.
      *
      * @param made the number of attempts made
      * @param max the maximum number of attempts after other conflicts; 1 for no repetition at all

@@ -43,10 +43,10 @@ import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The library's own Hibernate, for the repositories. It starts before the first transaction that uses one. Acquires, releases and
- * renewals are SQL: an application that does nothing else never starts it. It is bootstrapped natively, since a container bootstrap
- * would read the host's {@code persistence.xml} and {@code orm.xml}. The entities are listed, so that nothing is scanned, and there are no
- * other settings than those in this class.
+ * The library's own Hibernate, for the repositories. It starts before the first transaction that uses a repository. Acquires, releases and
+ * renewals are SQL: an application that does nothing else never starts it. It is bootstrapped natively, because a container bootstrap would
+ * read the host's {@code persistence.xml} and {@code orm.xml}. The entities are listed, so that nothing is scanned, and the only settings
+ * are those in this class.
  */
 public final class PersistenceUnit implements AutoCloseable {
 
@@ -57,7 +57,7 @@ public final class PersistenceUnit implements AutoCloseable {
     private volatile @Nullable Started started;
     private volatile boolean closed;
 
-    /** Callers wait here for one start, which takes one thread of the database. Such a thread never takes this lock. */
+    /** Callers wait here for one start, which occupies one database thread. A database thread never takes this lock. */
     private final Object callers = new Object();
 
     private record Started(SessionFactory sessionFactory, Map<Class<?>, Object> repositories) {}
@@ -75,7 +75,7 @@ public final class PersistenceUnit implements AutoCloseable {
 
     /**
      * Starts Hibernate unless it has been started. That takes seconds of CPU time, and must not be done within a transaction.
-     * Concurrent callers wait for one start. After a failure the next caller starts it again.
+     * Concurrent callers wait for one start. After a failure, the next caller tries again.
      *
      * @throws RuntimeException if the database cannot be reached, or the unit is closed
      */
@@ -113,8 +113,8 @@ public final class PersistenceUnit implements AutoCloseable {
     }
 
     /**
-     * Supplies a repository, whose methods take part in the transaction of the calling thread. To be called before the start, which
-     * creates the repository, so that its queries are not translated within a transaction.
+     * Supplies a repository, whose methods take part in the transaction of the calling thread. Must be called before the start, which
+     * creates the repository: its queries must not be translated within a transaction.
      */
     public <T> Supplier<T> repository(Class<T> type) {
         repositories.add(type);
@@ -142,7 +142,7 @@ public final class PersistenceUnit implements AutoCloseable {
         }
         Session session = factory.withOptions().connection(connection).openSession();
         session.setHibernateFlushMode(FlushMode.MANUAL); // no entity is changed
-        session.beginTransaction(); // without one it refuses to lock
+        session.beginTransaction(); // otherwise Hibernate refuses to lock
         EntityManagerHolder holder = new EntityManagerHolder(session);
         holder.setSynchronizedWithTransaction(true);
         TransactionSynchronizationManager.bindResource(factory, holder);
@@ -243,7 +243,7 @@ public final class PersistenceUnit implements AutoCloseable {
                         // org.hibernate.SQL is for the application's statements; the translation logs the library's
                     }
                 })
-                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE); // unlike a setting, not logged
+                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE); // unlike a setting, a service is not logged
         return unit.buildSessionFactory();
     }
 }

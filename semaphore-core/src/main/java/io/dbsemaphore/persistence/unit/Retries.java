@@ -22,7 +22,7 @@ public final class Retries {
      *
      * @param lockWait the maximum time, over all attempts, to wait for locked rows, and to repeat a transaction that the server rolls
      *     back in favor of others
-     * @param retried receives each failure after which an attempt is repeated
+     * @param retried receives each failure after which the transaction is repeated
      */
     public Retries(int maxAttempts, Duration lockWait, Consumer<RuntimeException> retried) {
         this.maxAttempts = maxAttempts;
@@ -31,7 +31,7 @@ public final class Retries {
     }
 
     /**
-     * Runs the transaction. Throws the exception of the last attempt; for a commit of unknown outcome, the one of the connection.
+     * Runs the transaction. Throws the exception of the last attempt; for a commit of unknown outcome, that of the connection.
      */
     public <T extends @Nullable Object> T call(Supplier<T> transaction) {
         long startedAt = System.nanoTime();

@@ -19,7 +19,7 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
 
     private static final Logger log = LoggerFactory.getLogger(ShortTransaction.class);
 
-    /** {@linkplain #execute Executes} work that uses repositories. Starts Hibernate before, unless it has been started. */
+    /** {@linkplain #execute Executes} work that uses repositories. Starts Hibernate first, unless it has been started. */
     public <T extends @Nullable Object> T executeWithRepositories(Supplier<T> work) {
         repositories.start();
         return execute(work);

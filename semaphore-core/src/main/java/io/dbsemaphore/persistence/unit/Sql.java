@@ -31,7 +31,7 @@ import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 /**
  * SQL on the connection of the current transaction, for acquires, releases, renewals, waiting callers and the start of an application.
- * It needs no Hibernate, several statements share a round trip, and an insert may have any number of rows.
+ * It needs no Hibernate. Several statements share a round trip, and an insert may have any number of rows.
  *
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
  * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. Its tables are looked up in the schema
@@ -39,9 +39,9 @@ import org.springframework.jdbc.core.RowMapperResultSetExtractor;
  * {@linkplain #translated translated} in the same way.
  *
  * <p>If a missing row would mislead the reader of a query, the columns end with {@code all_rows()}: the query then fails if the result was
- * cut. A collection as a value, written {@code in (?)}, becomes as many placeholders as it has elements. On PostgreSQL two or more elements
- * become one array, and two or more rows of an insert one array for each column: the text is then the same for every number, and the server
- * parses and plans it once.
+ * cut. A collection as a value, written {@code in (?)}, becomes as many placeholders as it has elements. On PostgreSQL, two or more
+ * elements become one array, and two or more rows of an insert become one array for each column: the text is then the same for every
+ * number, and the server parses and plans it once.
  */
 public final class Sql {
 
@@ -55,14 +55,14 @@ public final class Sql {
     private static final String IN = "in (";
     private static final String ALL_ROWS = "all_rows()";
     private static final Pattern PLACEHOLDER = Pattern.compile("\\?");
-    /** The alias of a lock is removed: SQL filters do not know it, and every lock of the library is on one table. */
+    /** The alias of a lock is removed: SQL filters do not know this syntax, and every lock of the library is on one table. */
     private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
 
     /** The names of tables, and names that begin like a constraint or an index. */
     private static final Pattern NAME =
             Pattern.compile("\\b(?:(" + TableName.each("%s", "|") + ")|((?:pk|uq|fk|ix|ck)_\\w+))\\b");
 
-    /** Texts from this length on are not cached: they depend on the number of rows, so that there are too many. */
+    /** Texts of at least this length are not cached: they depend on the number of rows, so there are too many. */
     private static final int LONG = 8_192;
 
     private final Sessions sessions;
@@ -93,7 +93,8 @@ public final class Sql {
 
     /**
      * A number for each row of an update, by the {@code id} of the row. If all are equal, the number is a parameter, so that the text is
-     * always the same. Otherwise the numbers are literals of a case, since only these have the column's type on every database.
+     * always the same. Otherwise the numbers are arrays on PostgreSQL, elsewhere literals of a case, because only literals have the
+     * column's type.
      */
     public record ById(SortedMap<Long, Long> numbers) {}
 
@@ -118,7 +119,7 @@ public final class Sql {
         };
     }
 
-    /** The exception for a result that was cut. Without it the missing rows would count as absent. */
+    /** Returns the exception for a result that was cut. Without it, the missing rows would seem not to exist. */
     public static IncorrectResultSizeDataAccessException fewerRows(int found, int expected) {
         return new IncorrectResultSizeDataAccessException(
                 "A query of the semaphores returned %d of the %d rows that the database has: this transaction grants nothing and"
@@ -130,14 +131,14 @@ public final class Sql {
                 found);
     }
 
-    /** Executes a query, after the statements that are queued. */
+    /** Executes a query, after the queued statements. */
     public <T> List<T> read(String statement, RowMapper<T> row, @Nullable Object... values) {
         Supplier<List<T>> rows = queryRows(statement, row, values);
         flush();
         return rows.get();
     }
 
-    /** Executes an update, after the statements that are queued, and returns the number of rows. */
+    /** Executes an update, after the queued statements, and returns the number of rows. */
     public int execute(String statement, @Nullable Object... values) {
         Supplier<Integer> rows = update(statement, values);
         flush();
@@ -182,18 +183,18 @@ public final class Sql {
     /**
      * Rows of values for a query.
      *
-     * @param from their table with a comma, to be followed by another table; empty for one row
+     * @param from a table of the rows and a comma, to be followed by another table; empty for one row
      * @param columns their columns in the select list, each to be used once in this order
      */
     public record Rows(String from, List<String> columns, List<@Nullable Object> values) {
 
-        /** The values, and those of the parameters behind them. */
+        /** Returns the values, followed by those of later parameters. */
         public @Nullable Object[] valuesAnd(Object... more) {
             return Stream.concat(values.stream(), Stream.of(more)).toArray();
         }
     }
 
-    /** Rows as one array for each column where the database has arrays, or else as parameters. */
+    /** Turns rows into one array for each column where the database has arrays, or else into parameters. */
     public Rows rows(List<List<@Nullable Object>> rows) {
         int width = rows.get(0).size();
         List<@Nullable Object> values = new ArrayList<>();
@@ -230,17 +231,17 @@ public final class Sql {
         return new Rows("unnest(" + String.join(", ", arrays) + ") as v(" + names + "), ", columns, values);
     }
 
-    /** See {@link StatementQueue#expectRejection}. */
+    /** Lets the transaction fail if {@linkplain StatementQueue#expectRejection the next statements are rejected}. */
     public void expectRejection() {
         queue().expectRejection();
     }
 
-    /** How long a round trip takes; 0 while that is not known. */
+    /** Returns how long a round trip takes; 0 while that is unknown. */
     public long nanosOfRoundTrip() {
         return queue().nanosOfRoundTrip();
     }
 
-    /** The insert of rows as one array for each column. A column without any value is null in the text, since its type is unknown. */
+    /** Builds the insert of rows as one array for each column. A column without values is null in the text, because its type is unknown. */
     private static Bound insertOfArrays(String into, String row, List<List<@Nullable Object>> rows) {
         List<SqlArray> arrays = new ArrayList<>();
         String selected = row.substring(1, row.length() - 1); // without the parentheses
@@ -262,7 +263,7 @@ public final class Sql {
                 List.copyOf(arrays));
     }
 
-    /** Splits values into lists of at most this size, since the number of parameters of a statement is limited. */
+    /** Splits values into lists of at most this size, because the number of parameters of a statement is limited. */
     public static <T> List<List<T>> chunks(List<T> values, int max) {
         if (!values.isEmpty() && values.size() <= max) {
             return List.of(values);
@@ -286,7 +287,7 @@ public final class Sql {
         return queue().isOneRoundTrip();
     }
 
-    /** Whether a collection of two or more elements is one parameter. */
+    /** Whether a collection of two or more elements becomes one parameter. */
     public boolean hasArrays() {
         return database.hasArrays();
     }
@@ -302,12 +303,12 @@ public final class Sql {
         return text;
     }
 
-    /** Adapts a statement to the database, without its collections. Cached, since it is sent often. */
+    /** Adapts a statement to the database, except for its collections, and caches the result. */
     public String text(String statement) {
         return cached.computeIfAbsent(statement, this::translate);
     }
 
-    /** Adds the prefix to the names of tables, constraints and indexes in SQL or an SQL script, like the changelog. */
+    /** Adds the prefix to the names of tables, constraints and indexes in SQL or an SQL script, as the changelog does. */
     public static String withPrefix(String sql, String prefix) {
         return prefix.isEmpty() ? sql : named(sql, "", prefix);
     }
@@ -330,7 +331,7 @@ public final class Sql {
     private Bound bind(String statement, @Nullable Object[] values) {
         String text = statement.length() < LONG ? text(statement) : translate(statement);
         List<@Nullable Object> flat = new ArrayList<>();
-        if (addSingle(values, flat)) { // one placeholder each, which the text has
+        if (addSingle(values, flat)) { // one placeholder each, as in the text
             log.debug("{}", text);
             return new Bound(text, flat);
         }
@@ -355,7 +356,7 @@ public final class Sql {
         return new Bound(expanded.toString(), flat);
     }
 
-    /** Adds the values if each of them is one, or a collection of one. */
+    /** Adds the values if each is a single one, or a collection of one. */
     private static boolean addSingle(@Nullable Object[] values, List<@Nullable Object> flat) {
         for (Object value : values) {
             if (value instanceof ById byId && byId.numbers().size() == 1) {
@@ -371,7 +372,7 @@ public final class Sql {
         return true;
     }
 
-    /** Appends a list to a text that ends with its opening parenthesis. An empty list, which SQL does not allow, matches nothing. */
+    /** Appends a list to a text that ends with an opening parenthesis. An empty list, which SQL does not allow, matches nothing. */
     private void append(Collection<?> many, StringBuilder text, List<@Nullable Object> values) {
         SqlArray array = database.hasArrays() && many.size() > 1 ? SqlArray.of(many) : null;
         if (array != null) {

@@ -18,8 +18,8 @@ import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /**
- * Checks the tables at the start. Every start executes a few statements that match no row. The columns are compared with those of
- * the entities only after a failure, or if the library may create its tables.
+ * Checks the tables at startup. Every start executes a few statements that match no row. The columns are compared with those of the
+ * entities only after a failure, or if the library may create its tables.
  */
 public final class TableCheck {
 
@@ -36,7 +36,7 @@ public final class TableCheck {
 
     /**
      * Executes statements that match no row on all columns of all tables, one for each privilege that acquires, releases and heartbeats
-     * need, so that a missing one fails the start instead of the first acquire. Requires an open transaction.
+     * need, so that a missing privilege fails the start instead of the first acquire. Requires an open transaction.
      */
     public static void touch(Sql sql, Collection<Class<?>> entities) {
         for (Class<?> entity : entities) {
@@ -62,7 +62,7 @@ public final class TableCheck {
     }
 
     /**
-     * Whether tables or columns are missing that the library's SQL script can add. False if one of the tables belongs to another
+     * Whether tables or columns are missing, and the library's SQL script can add them. False if one of the tables belongs to another
      * application.
      */
     public static boolean isIncomplete(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix)
@@ -72,8 +72,7 @@ public final class TableCheck {
     }
 
     /**
-     * The first existing table that lacks columns, preferably one of another application; empty if there is none, or a table cannot be
-     * read.
+     * Finds an existing table that lacks columns, preferably one of another application; empty if there is none, or a table cannot be read.
      */
     public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
         try {
@@ -110,7 +109,7 @@ public final class TableCheck {
                 .toList();
     }
 
-    /** The columns of a table; empty if the table does not exist. */
+    /** Reads the columns of a table; empty if the table does not exist. */
     private static Set<String> columnsOf(DataSource dataSource, String table) throws SQLException {
         try {
             return Database.query(dataSource, "select * from " + table + " where 1 = 0", none -> {

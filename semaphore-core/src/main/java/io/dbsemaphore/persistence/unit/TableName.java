@@ -20,7 +20,7 @@ public enum TableName {
         this.privileges = privileges;
     }
 
-    /** This text for each table, with its name ({@code %1$s}) and its privileges ({@code %2$s}). */
+    /** Formats a text for each table, with the table's name ({@code %1$s}) and privileges ({@code %2$s}). */
     public static String each(String text, String separator) {
         return Arrays.stream(values())
                 .map(table -> text.formatted(table.name().toLowerCase(Locale.ROOT), table.privileges))

@@ -14,11 +14,11 @@ import java.util.function.LongSupplier;
  * rare case that two JVMs generate the same id, the second insert violates the primary key, and its transaction is repeated
  * with new ids. The copy of a running JVM draws other random values.
  *
- * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one on, within 41 bits, so that those of
- * two starts differ. They are lower than all ids by a correct clock.
+ * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one on, within 41 bits, so that those of two JVMs
+ * differ. They are lower than all ids of a correct clock.
  *
- * <p>After Twitter's <a href="https://github.com/twitter-archive/snowflake/tree/snowflake-2010">Snowflake</a>, without the
- * assignment of node numbers.
+ * <p>Based on Twitter's <a href="https://github.com/twitter-archive/snowflake/tree/snowflake-2010">Snowflake</a>, without the assignment of
+ * node numbers.
  */
 public final class TimeOrderedIds {
 
@@ -31,7 +31,7 @@ public final class TimeOrderedIds {
     private final AtomicLong last = new AtomicLong(random.nextLong(1L << FIRST_ID_BITS));
 
     /**
-     * Generates ids by a clock.
+     * Creates a generator of ids.
      *
      * @param clock the milliseconds since 1970
      */

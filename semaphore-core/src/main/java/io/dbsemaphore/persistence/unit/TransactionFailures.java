@@ -44,7 +44,7 @@ public final class TransactionFailures {
         return isConnectionBroken(failure) || SqlErrors.isPoolExhausted(failure) || SqlErrors.isReadOnly(failure);
     }
 
-    /** The failure for the caller: instead of an unknown outcome of a commit, the failure of the connection. */
+    /** Returns the failure for the caller: instead of an unknown outcome of a commit, the failure of the connection. */
     public static Throwable forCaller(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CommitOutcomeUnknownException && cause != null ? translate(cause) : failure;

@@ -77,8 +77,8 @@ final class EndpointHeadersConfiguration {
     }
 
     /**
-     * The headers of all answers below the path of the endpoint, errors included. They forbid frames of other sites, guesses of the
-     * content type, and caches. Headers that the application's own security sets later replace them.
+     * The headers of all answers below the path of the endpoint, errors included. They forbid framing by other sites, content sniffing and
+     * caching. Headers that the application's own security sets later replace them.
      */
     static final class EndpointHeaders {
 
@@ -102,7 +102,7 @@ final class EndpointHeadersConfiguration {
         /**
          * Sets the headers if the path is that of the endpoint or below it.
          *
-         * @param path the path without those of the application and its servlet
+         * @param path the path without the prefixes of the application and its servlet
          */
         void set(List<String> path, BiConsumer<String, String> header) {
             if (!endpoint.get().isEmpty() && Collections.indexOfSubList(path, endpoint.get()) == 0) {

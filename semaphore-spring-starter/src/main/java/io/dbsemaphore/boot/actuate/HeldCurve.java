@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many permits of a semaphore were held within a period, and its capacity. Each request adds its permits when they were acquired, and takes them away when
- * they were released.
+ * The capacity of a semaphore and the number of held permits over a period. Each request adds its permits when it acquired them, and
+ * subtracts them when they were released.
  */
 final class HeldCurve {
 
@@ -34,7 +34,7 @@ final class HeldCurve {
     /**
      * A part of the curve, which lasts until the next one.
      *
-     * @param at when it begins
+     * @param at when this step begins
      * @param held how many permits were held at once, at most
      * @param capacity the capacity, until the next one
      */
@@ -43,7 +43,8 @@ final class HeldCurve {
     /**
      * Creates the curve.
      *
-     * @param uses the requests that held permits within the period; if there are too many, those that are still held and the latest others
+     * @param uses the requests that held permits within the period; if there are too many, those that are still held and the latest of the
+     *     others
      * @param complete whether these are all
      * @param capacities the capacity from each time on
      */
@@ -83,14 +84,14 @@ final class HeldCurve {
         }
     }
 
-    /** From when on the curve is known. */
+    /** The beginning of the known part of the curve. */
     Instant since() {
         return since;
     }
 
     /**
-     * At most 241 steps, of which each begins at a multiple of the same time, so that they stay the same while the period moves on, and one
-     * more for each change of the capacity, where the line of the capacity meets the mark of the change.
+     * Returns at most 241 steps, which begin at multiples of the same duration, so that they stay the same while the period moves on, and
+     * one more for each change of the capacity, where the line of the capacity meets the mark of the change.
      */
     List<Step> steps() {
         List<Step> steps = new ArrayList<>();
@@ -144,7 +145,7 @@ final class HeldCurve {
     /**
      * The capacity from each time on.
      *
-     * @param changes the latest changes, newest first; before them the capacity is taken to be that before the oldest one
+     * @param changes the latest changes, newest first; before these, the capacity is taken to be the one before the oldest change
      * @param now the capacity now
      */
     static NavigableMap<Instant, Integer> capacities(List<CapacityChange> changes, int now) {

@@ -9,7 +9,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param pageEnabled Whether browsers get the operator's page at the URL of the endpoint.
  * @param setCapacityEnabled Whether the endpoint can change capacities.
  * @param forceReleaseEnabled Whether the endpoint can release permits by force.
- * @param anonymousWriteEnabled Whether the endpoint does both for HTTP requests without an authenticated user, too.
+ * @param anonymousWriteEnabled Whether write operations also accept HTTP requests without an authenticated user.
  */
 @ConfigurationProperties("management.endpoint.semaphores")
 record SemaphoreEndpointProperties(

@@ -9,7 +9,7 @@ import org.springframework.boot.health.contributor.Health;
 
 /**
  * Reports UP if the tables can be read and written and no task of the maintenance is {@linkplain SemaphoreEngine#overdueMaintenance
- * overdue} on this instance. When patterns have created nearly as many semaphores as they may, that is a detail, and still UP.
+ * overdue} on this instance. A detail says so if patterns have created nearly as many semaphores as they may; the status stays UP.
  */
 final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
 

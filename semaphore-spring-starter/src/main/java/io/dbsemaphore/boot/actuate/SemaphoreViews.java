@@ -30,7 +30,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
 
     private static final int HISTORY = 100;
 
-    /** The time whose grants are counted. */
+    /** The period whose grants are counted. */
     private static final Duration RATE = Duration.ofMinutes(1);
 
     private static final Duration MAX_PERIOD = Duration.ofDays(366);
@@ -41,7 +41,10 @@ record SemaphoreViews(SemaphoreAdmin admin) {
     /** A year before the last instant of MySQL, since drivers convert to other time zones and round. */
     private static final Instant LAST = Instant.parse("9999-01-01T00:00:00Z");
 
-    /** The semaphores behind a name, with the time of the database, whether there are more, and how many acquires were granted of all. */
+    /**
+     * The semaphores after a name, with the time of the database, whether there are more, and how many acquires of all semaphores were
+     * granted.
+     */
     Map<String, Object> semaphores(String containing, String after, int limit) {
         Instant now = admin.now();
         List<SemaphoreStatus> page = admin.list(containing, after, limit);
@@ -92,7 +95,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return view;
     }
 
-    /** Adds to each grant that no instance keeps alive the instance with the name of its owner, the only hint at the holder's process. */
+    /** Adds to each grant that no instance keeps alive the instance with its owner's name, the only hint at the holder's process. */
     private List<Map<String, Object>> described(List<PermitHolder> holders) {
         Map<String, InstanceStatus> byName = new HashMap<>();
         if (holders.stream().anyMatch(holder -> holder.instance().isEmpty())) {
@@ -104,7 +107,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
                     InstanceStatus owner = holder.instance().isEmpty() ? byName.get(holder.owner()) : null;
                     if (owner != null) {
                         Map<String, Object> instance = object(owner);
-                        instance.remove("startedAt"); // as of an instance that keeps it alive
+                        instance.remove("startedAt"); // as for an instance that keeps it alive
                         shown.put("ownerInstance", instance);
                     }
                     return shown;
@@ -120,7 +123,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return view;
     }
 
-    /** How many permits of a semaphore were held in such a period. */
+    /** How many permits of a semaphore were held in a period. */
     Map<String, Object> history(String name, @Nullable Instant until, Duration length) {
         SemaphoreStatus status = admin.find(name).orElseThrow(() -> noSemaphore(name));
         Period period = period(until, length);
@@ -150,7 +153,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return shown;
     }
 
-    /** A period by the database's clock, and what that says now. */
+    /** A period by the database's clock, and that clock's current time. */
     private record Period(Instant now, Instant from, Instant to) {
 
         Map<String, Object> view() {

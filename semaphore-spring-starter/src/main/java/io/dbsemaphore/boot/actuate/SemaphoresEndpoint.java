@@ -374,7 +374,7 @@ public class SemaphoresEndpoint {
         return principal == null || (SPRING_SECURITY && isAnonymous(principal)) ? null : principal;
     }
 
-    /** Whether Spring Security has made this principal for a request without a user. Called only where the application has it. */
+    /** Whether Spring Security has made this principal for a request without a user. Called only if Spring Security is present. */
     private static boolean isAnonymous(Principal principal) {
         return principal instanceof Authentication authentication
                 && !new AuthenticationTrustResolverImpl().isAuthenticated(authentication);

@@ -52,7 +52,7 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
     /**
      * Returns the page, without data: its script reads them from the endpoint.
      *
-     * @param securityContext the principal, whose rights decide about the buttons
+     * @param securityContext the principal, whose rights decide which buttons are shown
      * @return one self-contained HTML document
      */
     @ReadOperation(produces = "text/html")

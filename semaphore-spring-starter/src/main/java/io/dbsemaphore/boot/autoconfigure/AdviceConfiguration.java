@@ -45,13 +45,13 @@ final class AdviceConfiguration {
     private static final Logger log = LoggerFactory.getLogger(AdviceConfiguration.class);
 
     /**
-     * Created before all ordinary beans, so that it must not depend on any: the first call looks up the operations and the threads, and
+     * Created before all ordinary beans, and must not depend on any of them: the first call looks up the operations and the threads, and
      * the order is bound here.
      */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     @ConditionalOnMissingBean(
-            search = SearchStrategy.CURRENT) // that of a parent context does not advise beans of this one
+            search = SearchStrategy.CURRENT) // an advisor of a parent context does not advise beans of this one
     static WithPermitsAdvisor withPermitsAdvisor(
             ObjectProvider<SemaphoreOperations> operations,
             ObjectProvider<SemaphoreEngine> engines,
@@ -90,7 +90,7 @@ final class AdviceConfiguration {
 
     /**
      * Warns of a bean that has annotated methods, but no proxy: it was created before the proxy creator, or is an aspect. Does not fail:
-     * a test may have replaced the bean by a mock.
+     * a test may have replaced the bean with a mock.
      */
     static void warnIfUnguarded(String beanName, SingletonBeanRegistry beans, Collection<WithPermitsAdvisor> advisors) {
         Object bean = beans.getSingleton(beanName);
@@ -126,7 +126,7 @@ final class AdviceConfiguration {
     }
 
     /**
-     * Registers the auto-proxy creator that transactions use, which works also with {@code spring.aop.auto=false} and without
+     * Registers the auto-proxy creator that transactions use, which also works with {@code spring.aop.auto=false} and without
      * AspectJ. Proxies are class-based if Spring Boot makes them so.
      */
     record AutoProxyCreatorRegistrar(Environment environment) implements ImportBeanDefinitionRegistrar {

@@ -25,9 +25,9 @@ final class DataSourceChoice {
     private DataSourceChoice() {}
 
     /**
-     * Returns the bean with this name. If no name is configured, the one with {@link SemaphoreDataSource}, or the only or primary one.
+     * Returns the bean with this name. Without a name, returns the one with {@link SemaphoreDataSource}, or the only or primary one.
      *
-     * @throws SemaphoreConfigurationException if there is no such bean, or several and none is primary, or it does not stand for a
+     * @throws SemaphoreConfigurationException if there is no such bean, or several and none is primary, or if the bean does not stand for a
      *     single database
      */
     static DataSource of(

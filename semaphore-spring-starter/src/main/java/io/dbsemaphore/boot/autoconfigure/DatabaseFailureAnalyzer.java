@@ -29,8 +29,8 @@ import org.springframework.core.env.Environment;
  * Explains errors of a database, its driver, its pool or Liquibase that failed a start, as far as they concern the semaphores:
  *
  * <ul>
- *   <li>The changelog, whether the library or the application ran it, cannot create a table that exists: the SQL script has made
- *       it, or it is another application's.
+ *   <li>The changelog, whether the library or the application ran it, cannot create a table that exists: the SQL script or another
+ *       application created the table.
  *   <li>The database of the semaphores cannot be reached, by the library or by the application's migrations.
  *   <li>The pool had no connection left for the library.
  *   <li>A MySQL server requires a primary key for each table, which Liquibase's own table lacks.
@@ -158,7 +158,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                         .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY));
     }
 
-    /** Whether the application's changelog failed for lack of a key. The library's own changelog creates that table with one. */
+    /** Whether the application's changelog failed for lack of a key. The library's own changelog creates Liquibase's table with a key. */
     private static boolean isKeyOfChangelogRequired(SQLException error, Throwable failure) {
         return KEY_REQUIRED.contains(error.getErrorCode())
                 && causes(failure)
@@ -235,7 +235,7 @@ record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment)
                 .findFirst();
     }
 
-    /** The first line of a message: Connector/J adds when it received the last packet. */
+    /** The first line of a message: Connector/J adds further lines about its last packet. */
     private static String firstLine(SQLException error) {
         return String.valueOf(error.getMessage()).lines().findFirst().orElse("").strip();
     }

@@ -22,7 +22,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 
 /**
- * Creates the semaphores that the properties declare. By default, existing semaphores keep their capacity, also those of patterns.
+ * Creates the semaphores that the properties declare. By default, existing semaphores keep their capacity, including those of patterns.
  *
  * <p>Refuses keys that binding changes or omits, and entries without a capacity. Without brackets, binding drops all characters except
  * letters, digits, dashes and dots: {@code tenant:a} would create a semaphore {@code tenanta}. An entry lacks a capacity if the property
@@ -63,7 +63,7 @@ final class DeclaredSemaphores {
         }
     }
 
-    /** Makes the next start create them again: their tables may have been emptied meanwhile. */
+    /** Makes the next start create the semaphores again: the tables may have been emptied meanwhile. */
     synchronized void stop() {
         created = false;
     }
@@ -220,7 +220,7 @@ final class DeclaredSemaphores {
         if (!(setting instanceof Map<?, ?> settings)) {
             return;
         }
-        if (settings.containsKey("capacity")) { // a variable of the environment such as …_WAIT_TIME has none
+        if (settings.containsKey("capacity")) { // an environment variable such as …_WAIT_TIME has none
             throw new SemaphoreConfigurationException(
                     "%s.%s is not a setting, so that a semaphore of this name would not be created."
                             .formatted(root, name),

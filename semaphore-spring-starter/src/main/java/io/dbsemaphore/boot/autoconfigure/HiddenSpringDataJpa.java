@@ -29,8 +29,8 @@ import org.springframework.util.ClassUtils;
  *
  * <p>While bean definitions are registered, which is when Spring Data counts, the class loader of the context leaves out the
  * {@code spring.factories} of Spring Data JPA. It delegates everything else to the original one, and defines no class. The original one is
- * back before the first bean is created. Nothing happens if the application uses Spring Data JPA: if Spring Boot's auto-configuration of it
- * is on the class path, or a configuration class is annotated with {@code @EnableJpaRepositories}.
+ * back before the first bean is created. Nothing happens if the application uses Spring Data JPA, that is, if Spring Boot's
+ * auto-configuration of it is on the class path, or a configuration class is annotated with {@code @EnableJpaRepositories}.
  */
 final class HiddenSpringDataJpa implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
@@ -83,7 +83,7 @@ final class HiddenSpringDataJpa implements ApplicationContextInitializer<Configu
             return Collections.enumeration(visible);
         }
 
-        /** Whether a configuration class of the application enables JPA repositories. These come before auto-configurations. */
+        /** Whether a configuration class of the application enables JPA repositories. Such classes come before auto-configurations. */
         private boolean isEnabledByHand() {
             return Arrays.stream(context.getBeanFactory().getBeanDefinitionNames())
                     .map(context.getBeanFactory()::getBeanDefinition)

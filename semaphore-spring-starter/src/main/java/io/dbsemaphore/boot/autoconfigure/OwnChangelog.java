@@ -28,11 +28,11 @@ final class OwnChangelog {
 
     private static final Logger log = LoggerFactory.getLogger(OwnChangelog.class);
 
-    /** One more for each table of Liquibase. */
+    /** One, and one more for each of Liquibase's tables. */
     private static final int ATTEMPTS = 3;
 
     private static final Set<String> TABLE_EXISTS =
-            Set.of("42S01", "42P07", "23505"); // PostgreSQL, while the other one has not committed
+            Set.of("42S01", "42P07", "23505"); // PostgreSQL, while the other instance has not committed
 
     private static final String GROUP_REPLICATION = """
             select count(*) from information_schema.plugins
@@ -80,7 +80,7 @@ final class OwnChangelog {
             if (product.equals("MySQL")) {
                 createChangeLogTable(new JdbcTemplate(dataSource));
             }
-            // On PostgreSQL, Liquibase, and nothing else, puts table names with capital letters in quotes
+            // On PostgreSQL, only Liquibase quotes table names with capital letters
             String unquoted = product.equals("PostgreSQL") ? tablePrefix.toLowerCase(Locale.ROOT) : tablePrefix;
             SpringLiquibase liquibase = new SpringLiquibase();
             liquibase.setDataSource(dataSource);
@@ -100,7 +100,7 @@ final class OwnChangelog {
         }
     }
 
-    /** Runs it again if another instance created Liquibase's tables at the same time: Liquibase looks for them without a lock. */
+    /** Runs the changelog again if another instance created Liquibase's tables at the same time: Liquibase looks without a lock. */
     private static void update(SpringLiquibase liquibase) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {

@@ -95,8 +95,8 @@ record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
      * @param username User for 'semaphore.datasource.url'.
      * @param password Password for 'semaphore.datasource.url'.
      * @param driverClassName Class of the JDBC driver. Default is the driver for the URL.
-     * @param hikari Settings of the pool of 'semaphore.datasource.url', as under 'spring.datasource.hikari'. Default for the maximum pool
-     *     size is 'semaphore.jdbc.max-connections' + 2, for the minimum idle 1.
+     * @param hikari Settings of the pool of 'semaphore.datasource.url', as under 'spring.datasource.hikari'. Default maximum pool size is
+     *     'semaphore.jdbc.max-connections' + 2, default minimum idle 1.
      */
     @ConfigurationProperties("semaphore.datasource")
     record Properties(

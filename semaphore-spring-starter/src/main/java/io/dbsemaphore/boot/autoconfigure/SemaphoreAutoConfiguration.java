@@ -62,7 +62,7 @@ import org.springframework.util.StringUtils;
 @Import({AdviceConfiguration.class, RenamedProperties.class})
 public final class SemaphoreAutoConfiguration {
 
-    /** Not lazy: it acts when all beans have been created. Defined before the engine, which would fail its condition. */
+    /** Not lazy: it acts when all beans have been created. Defined before the engine, whose presence its condition excludes. */
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean(SemaphoreEngine.class)
@@ -115,7 +115,7 @@ public final class SemaphoreAutoConfiguration {
             try {
                 engine.check(); // waits for the engine to start, before the application needs the only connection
             } catch (RuntimeException | Error failure) {
-                engine.close(); // it has not become a bean, which the context would close
+                engine.close(); // not yet a bean that the context would close
                 throw failure;
             }
         }
@@ -269,7 +269,7 @@ public final class SemaphoreAutoConfiguration {
 
         private volatile List<OwnerLiveness> ownerLiveness = List.of();
 
-        /** Null until all beans have been created, if any of them is a provider. */
+        /** If any bean is a provider, null until all beans have been created. */
         private volatile @Nullable List<CapacityProvider> capacityProviders;
 
         ListenerBeans(

@@ -26,8 +26,8 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.ClassUtils;
 
 /**
- * Starts the semaphores before application work, and stops them after it when the application context is paused or
- * stopped, in a phase below those of web servers, listener containers, executors and schedulers.
+ * Starts the semaphores before application work, and stops them after that work when the application context is paused or stopped, in a
+ * phase below those of web servers, listener containers, executors and schedulers.
  *
  * <p>When the context is closed, application work continues after all phases: Quartz, and executors that are not {@code Lifecycle} beans,
  * wait for their tasks when they are destroyed. The semaphores then work until the engine is destroyed: after all executors, guarded beans
@@ -45,7 +45,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
      */
     static final int PHASE = 1024;
 
-    /** The properties that configure the engine. Variables of the environment are left out: the parent has the same. */
+    /** The properties that configure the engine. Environment variables are left out: the parent has the same. */
     private static final Pattern OF_THE_ENGINE = Pattern.compile(
             "(?i)semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-?time|max-?hold|reuse|fair)");
 

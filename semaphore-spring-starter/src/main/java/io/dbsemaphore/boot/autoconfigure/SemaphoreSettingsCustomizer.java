@@ -16,7 +16,7 @@ public interface SemaphoreSettingsCustomizer {
      * @param settings those of the properties, with the changes of the customizers before this one
      * @return the changed settings; the same ones if there is nothing to change
      * @throws IllegalArgumentException if the settings cannot be used. The application then does not start, and its failure analysis shows
-     *     the message, which has no period at its end
+     *     the message with a period added
      */
     SemaphoreSettings customize(SemaphoreSettings settings);
 }

@@ -30,7 +30,7 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Shows the problem and the action of a {@link StartFailure}. Also explains why Spring cannot create a bean of the application: there is
  * no bean of the library to inject, a final class with {@code @WithPermits} methods cannot be proxied, or the application has no database.
- * Comes before the analyzers of Spring Boot, which say to define the missing bean, or an embedded database.
+ * Comes before the analyzers of Spring Boot, which suggest defining the missing bean, or an embedded database.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 record StartFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {

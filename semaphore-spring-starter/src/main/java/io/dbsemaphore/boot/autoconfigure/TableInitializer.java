@@ -23,22 +23,22 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.jdbc.initialize-schema} allows it. It is not
- * a bean, so that it runs after all initializers of the application's database: one of them may create the tables.
+ * Creates the tables with the SQL script of the library if they are missing and {@code semaphore.jdbc.initialize-schema} allows it. It is
+ * not a bean, so that it runs after all initializers of the application's database: one of them may create the tables.
  *
  * <p>Looks at the tables first: the script locks tables that other instances use, even if there is nothing to add.
  *
  * <p>A changelog that the application runs in the background, such as JHipster's {@code AsyncSpringLiquibase}, may create the tables
  * after its bean exists. The start then waits for them, and this class creates none.
  *
- * <p>A script that fails is tried again: another instance may have created an object after the script had looked for it. The next
- * attempt finds that object. An error that occurs twice in a row without a conflict is therefore reported.
+ * <p>A script that fails is run again: another instance may have created an object after the script had looked for it. The next attempt
+ * finds that object, so an error that occurs twice in a row without a conflict is reported.
  */
 final class TableInitializer {
 
     private static final Logger log = LoggerFactory.getLogger(TableInitializer.class);
 
-    /** How long the script is tried again: any number of instances may start at the same time. */
+    /** How long a failing script is repeated: any number of instances may start at the same time. */
     private static final Duration MAX_TIME = Duration.ofSeconds(30);
 
     private static final Duration MAX_PAUSE = Duration.ofMillis(500);
@@ -95,8 +95,8 @@ final class TableInitializer {
     private static RuntimeException explain(
             DataAccessException failure, SchemaScript script, DatabaseInitializationMode mode) {
         return DatabaseNotWritableException.of(failure, "")
-                .filter(refused ->
-                        refused.reason() != DatabaseNotWritableException.Reason.DENIED) // here, of creating tables
+                .filter(refused -> refused.reason()
+                        != DatabaseNotWritableException.Reason.DENIED) // here, the right to create tables
                 .<RuntimeException>map(refused -> refused)
                 .or(() -> DatabaseUnreachableException.of(script.dataSource(), failure))
                 .orElseGet(() -> notCreated(failure, script, mode));

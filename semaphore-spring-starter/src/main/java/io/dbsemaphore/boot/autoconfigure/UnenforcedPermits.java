@@ -12,7 +12,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Refuses beans with {@code @WithPermits} if no database counts their permits: each bean when it is created, and at the end of the start
- * those that will be created later, as far as their types are known.
+ * the beans that will be created later, as far as their types are known.
  */
 final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSingleton {
 

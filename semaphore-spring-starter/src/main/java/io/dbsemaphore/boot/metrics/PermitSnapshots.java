@@ -24,8 +24,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The gauges of capacity, held and available permits and of waiting callers, for each configured name. One query reads the status of all
  * semaphores at an interval, on a thread of the engine. A gauge gets the last reading at once, however slow the database is. The readings
- * begin when a gauge is first asked for its value. They end, until the next gauge is asked, after two minutes in which none was, or with
- * the engine.
+ * begin when a gauge is asked for its value. They end after two minutes in which no gauge was asked, or with the engine.
  */
 final class PermitSnapshots implements MeterBinder {
 
@@ -66,7 +65,7 @@ final class PermitSnapshots implements MeterBinder {
      * @param timer runs a task at once and at this interval, on threads that may block, until the task is cancelled or the engine ends;
      *     rejects it without waiting while the engine does not run
      * @param clock the current {@link System#nanoTime}
-     * @param patternUsage how many semaphores patterns have created, divided by how many they may; may read the database
+     * @param patternUsage how many semaphores patterns have created, divided by how many they may create; may read the database
      */
     PermitSnapshots(
             SemaphoreAdmin admin,
@@ -96,7 +95,7 @@ final class PermitSnapshots implements MeterBinder {
                 .register(registry);
     }
 
-    /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
+    /** The sum over all semaphores of this configured name; not a number if it is unknown. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
         return value(snapshot -> snapshot.byName().getOrDefault(name, List.of()).stream()
                 .mapToLong(value)

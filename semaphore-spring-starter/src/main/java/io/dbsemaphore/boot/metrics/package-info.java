@@ -3,7 +3,7 @@
  * {@link io.dbsemaphore.spi.PermitManagerDecorator}, and the reports of {@link io.dbsemaphore.admin.SemaphoreAdmin}.
  * {@code docs/metrics.md} lists each name and tag.
  *
- * <p>The values of tags come from the configuration, a semaphore or a pattern, and never from callers.
+ * <p>The values of tags are configured names and patterns, and never come from callers.
  *
  * <p>Public API. Depends on the auto-configuration, {@code semaphore-core} and Micrometer; nothing depends on this package.
  */

@@ -16,8 +16,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.ResponseStatus;
 
 /**
- * Answers a request whose controller was refused permits with status 429, a {@code Retry-After} header and a problem detail, in Spring MVC
- * and in WebFlux. The names and numbers of the semaphores are not for clients, and so not in the answer.
+ * Answers with status 429, a {@code Retry-After} header and a problem detail if a controller was refused permits, in Spring MVC and in
+ * WebFlux. The answer does not tell clients the names and numbers of the semaphores.
  *
  * <p>It comes last: a handler of the application for the exception or one of its superclasses wins. So does the status of an exception of
  * the application whose cause is the refusal.

@@ -17,12 +17,13 @@ import org.springframework.test.context.TestPropertySource;
  * tables, threads and metrics, is switched off ({@code semaphore.enabled=false}).
  *
  * <p>By default the permits are counted in memory. {@link InMemorySemaphores} and {@link SemaphoreAdmin} are beans to inject. They have
- * the semaphores, patterns and settings of the application's properties, and belong to the application context: all tests that share it
- * share them. A declared semaphore or pattern without a capacity fails the start of the context, as it fails that of the application.
+ * the semaphores, patterns and settings of the application's properties, and belong to the application context: all tests that share the
+ * context share these beans. A declared semaphore or pattern without a capacity fails the start of the context, as it fails that of the
+ * application.
  *
  * <p>Beans of the types {@code SemaphoreSettings}, {@code SemaphoreSettingsCustomizer}, {@code PermitManagerDecorator},
- * {@code CapacityProvider}, {@code OwnerLiveness} and {@code SemaphoreListener} have no effect, nor has {@code semaphore.host-transaction}. The
- * start checks neither the names in {@code @WithPermits} annotations, so that a call with an unknown name fails, nor the keys of properties.
+ * {@code CapacityProvider}, {@code OwnerLiveness} and {@code SemaphoreListener} have no effect, nor has {@code semaphore.host-transaction}.
+ * The start does not check the keys of properties or the names in {@code @WithPermits} annotations: a call with an unknown name fails.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -24,7 +24,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Auto-configuration for semaphores in memory, which come before the starter's that grant every permit. Used by
+ * Auto-configuration for semaphores in memory, which take precedence over the starter's, which grant every permit. Used by
  * {@link AutoConfigureSemaphores} only.
  */
 @AutoConfiguration(beforeName = "io.dbsemaphore.boot.autoconfigure.SemaphoreFallbackAutoConfiguration")
@@ -106,7 +106,7 @@ public final class SemaphoreTestAutoConfiguration {
                 : settings.with(setting, settings.get(setting).with(name, value));
     }
 
-    /** Those properties of a semaphore that matter in memory. */
+    /** The properties of a semaphore that matter in memory. */
     record Declared(
             @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Duration waitTime,
