@@ -152,7 +152,7 @@ public final class AcquireRequest {
     /**
      * Sets how long to wait for permits that are not available; zero means not to wait. Default:
      * {@code semaphore.semaphores.<name>.wait-time}, or else {@code semaphore.defaults.wait-time} (zero). For several semaphores, the
-     * longest of their defaults applies. A caller does not wait if {@code semaphore.semaphores.<name>.max-waiting} others already do.
+     * longest of their defaults applies. {@code semaphore.semaphores.<name>.max-waiting} limits how many callers wait.
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request

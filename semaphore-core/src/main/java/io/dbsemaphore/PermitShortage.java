@@ -15,9 +15,11 @@ import java.util.OptionalInt;
  *     or kept alive until then; empty if no held permit expires
  * @param withheld how many available permits were withheld for callers that were already waiting, in this or other
  *     instances; some of these may wait for other semaphores, too
- * @param ahead how many callers waited ahead of this one, or if the {@linkplain #isQueueFull queue was full}, how many waited at all. Of
+ * @param ahead how many callers waited ahead of this one; if the {@linkplain #isQueueFull queue was full}, how many others waited. Of
  *     another instance only the first 16 are known to be ahead, so that this is a lower bound if more wait there
- * @param maxWaiting the setting {@code max-waiting} of the semaphore, if because of it the caller could not wait; otherwise empty
+ * @param maxWaiting the setting {@code max-waiting} of the semaphore, if the caller could not wait, or no longer, because of it; otherwise
+ *     empty
+ * @param displaced whether the caller waited until newer ones took its place, by the setting {@code on-full=keep-newest}
  */
 public record PermitShortage(
         String name,
@@ -27,7 +29,8 @@ public record PermitShortage(
         Optional<Instant> earliestExpiry,
         long withheld,
         long ahead,
-        OptionalInt maxWaiting) {
+        OptionalInt maxWaiting,
+        boolean displaced) {
 
     /**
      * Creates a shortage for a caller that nobody waited ahead of, as far as is known.
@@ -41,7 +44,7 @@ public record PermitShortage(
      */
     public PermitShortage(
             String name, int capacity, long held, int requested, Optional<Instant> earliestExpiry, long withheld) {
-        this(name, capacity, held, requested, earliestExpiry, withheld, 0, OptionalInt.empty());
+        this(name, capacity, held, requested, earliestExpiry, withheld, 0, OptionalInt.empty(), false);
     }
 
     /**
@@ -66,8 +69,7 @@ public record PermitShortage(
     }
 
     /**
-     * {@return whether the caller was refused at once, although it has a wait time, since as many callers waited for this semaphore as may
-     * wait}
+     * {@return whether the caller was refused before its wait time had passed, since as many others waited for this semaphore as may wait}
      */
     public boolean isQueueFull() {
         return maxWaiting.isPresent();

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when permits did not become available within the wait time, or at once if {@code max-waiting} callers waited. Nothing is held, and
- * a later attempt may succeed. Carries the data that a web layer needs to answer with status 429 and {@code Retry-After}.
+ * Thrown when the wait time ended without permits, or earlier because {@code max-waiting} other callers waited. Nothing is held, and a later
+ * attempt may succeed. Carries the data that a web layer needs to answer with status 429 and {@code Retry-After}.
  */
 public class PermitsUnavailableException extends SemaphoreException {
 
@@ -117,6 +117,11 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + (own == 0
                         ? shortage.held() == 0 ? "" : holders(firstHolders.apply(shortage.name()))
                         : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
+        if (shortage.displaced()) {
+            return "A newer caller took the place of this one in the queue of semaphore '" + shortage.name()
+                    + "' (on-full=keep-newest): max-waiting is "
+                    + shortage.maxWaiting().orElse(0) + ", " + held;
+        }
         if (shortage.isQueueFull()) {
             return "Semaphore '" + shortage.name() + "' lets no more callers wait: " + shortage.ahead()
                     + " wait, max-waiting is " + shortage.maxWaiting().orElse(0) + ", " + held;

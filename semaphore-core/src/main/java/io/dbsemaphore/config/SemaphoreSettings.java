@@ -217,6 +217,13 @@ public final class SemaphoreSettings {
                     "semaphore.semaphores.<name>.max-waiting", PerSemaphore.all(Integer.MAX_VALUE))
             .where(eachOf(atLeast(0, "with 0 no caller waits")));
 
+    /**
+     * Who is refused when more than {@link #MAX_WAITING} callers would wait, for each semaphore or pattern; by default
+     * {@link OnFull#KEEP_OLDEST}. Without {@link #MAX_WAITING} it has no effect.
+     */
+    public static final Setting<PerSemaphore<OnFull>> ON_FULL =
+            Setting.of("semaphore.semaphores.<name>.on-full", PerSemaphore.all(OnFull.KEEP_OLDEST));
+
     /** The action for an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             Setting.of(ALL, "semaphore.host-transaction", HostTransaction.WARN);
@@ -289,8 +296,8 @@ public final class SemaphoreSettings {
 
     /**
      * Changes the settings that an application has properties for. For {@link #FAIR}, {@link #MAX_HOLD} and {@link #WAIT_TIME} it changes
-     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING} and {@link #PATTERNS} are not changed: they have properties of
-     * single semaphores and patterns only.
+     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING}, {@link #ON_FULL} and {@link #PATTERNS} are not changed: they have
+     * properties of single semaphores and patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings

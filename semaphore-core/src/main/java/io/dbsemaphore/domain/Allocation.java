@@ -129,7 +129,8 @@ public record Allocation(
                                         availability(shortage.name()).semaphoreId())),
                                 shortage.withheld(),
                                 shortage.ahead(),
-                                shortage.maxWaiting()))
+                                shortage.maxWaiting(),
+                                shortage.displaced()))
                         .toList())));
         return outcomes;
     }

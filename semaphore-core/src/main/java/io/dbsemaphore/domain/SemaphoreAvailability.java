@@ -151,6 +151,7 @@ public final class SemaphoreAvailability {
                 Optional.empty(),
                 Math.min(available(), reserved + line.withheld(semaphore.capacity())),
                 joined + (isFull ? limit.here() + elsewhere.callers() : line.callers()),
-                isFull ? OptionalInt.of(limit.max()) : OptionalInt.empty());
+                isFull ? OptionalInt.of(limit.max()) : OptionalInt.empty(),
+                false);
     }
 }

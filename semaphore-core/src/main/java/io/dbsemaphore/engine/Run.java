@@ -6,6 +6,8 @@ import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.LimitedExecutor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.OnFull;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BackgroundReleaser;
@@ -42,6 +44,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -166,7 +169,9 @@ final class Run {
                                         lease::id,
                                         settings.get(SemaphoreSettings.OWNER),
                                         settings.get(SemaphoreSettings.FAIR)::of)
-                                .withMaxWaiting(settings.get(SemaphoreSettings.MAX_WAITING)::of),
+                                .withMaxWaiting(
+                                        settings.get(SemaphoreSettings.MAX_WAITING)::of,
+                                        keepsNewest(settings.get(SemaphoreSettings.ON_FULL))),
                         threads,
                         scheduler,
                         database.threads(),
@@ -417,6 +422,13 @@ final class Run {
                     left,
                     cause);
         }
+    }
+
+    /** A predicate that costs nothing where the setting is not used. */
+    private static Predicate<String> keepsNewest(PerSemaphore<OnFull> onFull) {
+        return onFull.values().contains(OnFull.KEEP_NEWEST)
+                ? name -> onFull.of(name) == OnFull.KEEP_NEWEST
+                : name -> false;
     }
 
     private static List<String> named(List<GrantHandle> grants) {

@@ -12,6 +12,7 @@ import java.util.function.ToIntFunction;
  * @param owner the name of this instance
  * @param fair whether the permits of a semaphore are granted in that order
  * @param maxWaiting how many callers may wait for a semaphore; {@link LineLimit#UNLIMITED} if any number
+ * @param keepsNewest whether more callers than that displace the first ones of a semaphore
  * @param waiting the waiting callers, by semaphore; semaphores that nobody waits for are missing
  */
 public record OwnLines(
@@ -19,6 +20,7 @@ public record OwnLines(
         String owner,
         Predicate<String> fair,
         ToIntFunction<String> maxWaiting,
+        Predicate<String> keepsNewest,
         Map<String, LineHead> waiting) {
 
     public OwnLines {
@@ -27,15 +29,15 @@ public record OwnLines(
 
     /** This instance, while nobody waits, and any number of callers may. */
     public OwnLines(LongSupplier id, String owner, Predicate<String> fair) {
-        this(id, owner, fair, name -> LineLimit.UNLIMITED, Map.of());
+        this(id, owner, fair, name -> LineLimit.UNLIMITED, name -> false, Map.of());
     }
 
-    public OwnLines withMaxWaiting(ToIntFunction<String> limits) {
-        return new OwnLines(id, owner, fair, limits, waiting);
+    public OwnLines withMaxWaiting(ToIntFunction<String> limits, Predicate<String> keepingNewest) {
+        return new OwnLines(id, owner, fair, limits, keepingNewest, waiting);
     }
 
     public OwnLines with(Map<String, LineHead> callers) {
-        return new OwnLines(id, owner, fair, maxWaiting, callers);
+        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, callers);
     }
 
     public long instance() {
@@ -56,6 +58,8 @@ public record OwnLines(
 
     /** How many callers may wait for a semaphore, with those of this instance. */
     public LineLimit limit(String name) {
-        return isLimited(name) ? new LineLimit(maxWaiting.applyAsInt(name), of(name).size()) : LineLimit.NONE;
+        return isLimited(name)
+                ? new LineLimit(maxWaiting.applyAsInt(name), of(name).size(), keepsNewest.test(name))
+                : LineLimit.NONE;
     }
 }

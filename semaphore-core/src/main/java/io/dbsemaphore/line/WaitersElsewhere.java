@@ -74,6 +74,23 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
         return ahead;
     }
 
+    /**
+     * The number of callers that came later than this time, in microseconds since 1970. The callers of an instance whose places are not
+     * known count if a known one of that instance does.
+     */
+    public long callersSince(long arrival) {
+        long since = 0;
+        for (RecordedHead queue : queues) {
+            long earlier = 0;
+            for (Waiter waiter : queue.first()) {
+                boolean isTie = waiter.arrival() == arrival && queue.instance() < instance;
+                earlier += isTie || waiter.arrival() < arrival ? 1 : 0;
+            }
+            since += earlier < queue.first().size() ? queue.size() - earlier : 0;
+        }
+        return since;
+    }
+
     /** The number of other instances that have a caller ahead of this place, and permits withheld for it. */
     public int instancesAhead(Place place, boolean isWindowOpen) {
         return (int) queues.stream()

@@ -62,10 +62,12 @@ class AllocationTests {
         assertThat(acquires).filteredOn(allocation::waits).isEqualTo(acquires.subList(1, 3));
         assertThat(allocation.waiters(System.nanoTime()).get("backup")).hasSize(2);
         assertThat(allocation.refusals().get(acquires.get(3)))
-                .containsExactly(new PermitShortage("backup", 1, 1, 1, Optional.empty(), 0, 3, OptionalInt.of(3)));
+                .containsExactly(
+                        new PermitShortage("backup", 1, 1, 1, Optional.empty(), 0, 3, OptionalInt.of(3), false));
         assertThat(allocation.refusals().get(acquires.get(4)))
                 .as("it does not want to wait")
-                .containsExactly(new PermitShortage("backup", 1, 1, 1, Optional.empty(), 0, 2, OptionalInt.empty()));
+                .containsExactly(
+                        new PermitShortage("backup", 1, 1, 1, Optional.empty(), 0, 2, OptionalInt.empty(), false));
     }
 
     @Test

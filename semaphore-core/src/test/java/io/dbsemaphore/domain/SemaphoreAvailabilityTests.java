@@ -120,10 +120,10 @@ class SemaphoreAvailabilityTests {
         SemaphoreAvailability five = availability(5, 2);
         five.reserve(Ask.of(1));
         assertThat(five.shortage(Ask.of(3), withheld(1), false))
-                .isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2, 1, OptionalInt.empty()));
+                .isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2, 1, OptionalInt.empty(), false));
         assertThat(five.shortage(Ask.ALL, withheld(7), false))
                 .as("all of it; no more is withheld than is available")
-                .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3, 1, OptionalInt.empty()));
+                .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3, 1, OptionalInt.empty(), false));
     }
 
     private static boolean fits(SemaphoreAvailability availability, Ask ask, long withheld) {

@@ -46,6 +46,28 @@ class WaitersElsewhereTests {
     }
 
     @Test
+    void countIfTheyCameLater() {
+        Waiter ahead = new Waiter(Places.at(150), Ask.of(1), false, 200);
+        WaitersElsewhere waiters = of(queue(6, EARLY, ahead), queue(7, LATE));
+        assertThat(waiters.callersSince(99)).isEqualTo(3);
+        assertThat(waiters.callersSince(200))
+                .as("one with a head start came at 350, and stands before")
+                .isEqualTo(2);
+        assertThat(waiters.callersSince(400)).isZero();
+        assertThat(of(queue(6, EARLY)).callersSince(100)).isEqualTo(1);
+        assertThat(of(queue(4, EARLY)).callersSince(100))
+                .as("at the same time, the smaller instance is first")
+                .isZero();
+    }
+
+    @Test
+    void ofUnknownPlacesCountIfAKnownOneOfTheirInstanceDoes() {
+        RecordedHead many = new RecordedHead(1, 7, List.of(EARLY), 100, NOW.plusSeconds(1));
+        assertThat(of(many).callersSince(99)).isEqualTo(100);
+        assertThat(of(many).callersSince(101)).isZero();
+    }
+
+    @Test
     void ofSeveralSemaphoresCountWhileTheWindowIsOpen() {
         WaitersElsewhere waiters = of(queue(6, OF_SEVERAL));
         assertThat(waiters.withheldAhead(Places.at(200), 10, true)).isEqualTo(4);

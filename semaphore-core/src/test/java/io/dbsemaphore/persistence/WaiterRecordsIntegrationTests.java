@@ -90,8 +90,8 @@ class WaiterRecordsIntegrationTests {
     @Test
     void isToldByAPollHowManyWaitWhereTheirNumberIsLimited() {
         LineHead line = refused(0, NOBODY).of("backup");
-        OwnLines local =
-                NOBODY.withMaxWaiting(name -> 9).with(Map.of("backup", new LineHead(line.first(), line.size() + 1)));
+        OwnLines local = NOBODY.withMaxWaiting(name -> 9, name -> false)
+                .with(Map.of("backup", new LineHead(line.first(), line.size() + 1)));
 
         persistence.transactions().availabilityTransactions().poll(Set.of("backup"), Set.of(), local);
 
@@ -101,7 +101,7 @@ class WaiterRecordsIntegrationTests {
 
     @Test
     void isNotToldOfACallerThatMayNotWait() {
-        OwnLines full = NOBODY.withMaxWaiting(name -> 0);
+        OwnLines full = NOBODY.withMaxWaiting(name -> 0, name -> false);
         AcquireState caller = new AcquireState(command());
         caller.setWillingToWait(true);
 

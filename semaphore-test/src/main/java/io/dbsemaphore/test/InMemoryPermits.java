@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -72,6 +74,9 @@ final class InMemoryPermits implements PermitManager {
     /** The caller that has just come; all others in the queue wait. */
     private @Nullable Caller newcomer;
 
+    /** Whether a caller has been displaced, so that others may be served. */
+    private boolean isDisplaced;
+
     private boolean isWatchingTheTime;
 
     InMemoryPermits(Ledger ledger, MovableClock clock) {
@@ -95,6 +100,15 @@ final class InMemoryPermits implements PermitManager {
     }
 
     private void settle(Instant now) {
+        do {
+            isDisplaced = false;
+            settleOnce(now);
+        } while (isDisplaced);
+        newcomer = null;
+        watchTheTime();
+    }
+
+    private void settleOnce(Instant now) {
         Map<String, Long> ahead = new HashMap<>();
         for (Caller caller : List.copyOf(queue)) {
             if (!decide(caller, ahead, now)) {
@@ -103,9 +117,10 @@ final class InMemoryPermits implements PermitManager {
                         .keySet()
                         .forEach(name -> ahead.merge(name, (long) ledger.countOf(name, caller.request()), Long::sum));
             }
+            if (isDisplaced) {
+                return;
+            }
         }
-        newcomer = null;
-        watchTheTime();
     }
 
     /** Answers a caller if its permits are available, its wait is over, it may not wait, or its request can never be granted. */
@@ -121,11 +136,14 @@ final class InMemoryPermits implements PermitManager {
             }
             boolean waits = now.isBefore(caller.deadline());
             Set<String> full = waits && caller == newcomer ? fullQueues(caller) : Set.of();
-            if (waits && full.isEmpty()) {
+            Set<String> refusing =
+                    full.stream().filter(name -> !ledger.keepsNewest(name)).collect(Collectors.toUnmodifiableSet());
+            if (waits && refusing.isEmpty()) {
+                full.forEach(name -> displaceEarliest(name, now));
                 return false;
             }
             List<PermitShortage> shortages = ledger.shortages(
-                    caller.request(), ahead, name -> ahead(caller, name, full.contains(name)), full, now);
+                    caller.request(), ahead, name -> ahead(caller, name, refusing.contains(name)), refusing, now);
             answer(caller, refusal(caller, shortages));
         } catch (RuntimeException rejection) {
             fail(caller, rejection);
@@ -138,6 +156,19 @@ final class InMemoryPermits implements PermitManager {
         return caller.request().permits().keySet().stream()
                 .filter(name -> ahead(caller, name, true) >= ledger.maxWaiting(name))
                 .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Ends the wait of the caller that came first, if still as many wait beside the newcomer as may. */
+    private void displaceEarliest(String name, Instant now) {
+        List<Caller> others = queue.stream()
+                .filter(caller ->
+                        caller != newcomer && caller.request().permits().containsKey(name))
+                .toList();
+        if (others.size() >= ledger.maxWaiting(name)) {
+            Caller earliest = Collections.min(others, Comparator.comparing(Caller::since));
+            answer(earliest, refusal(earliest, List.of(ledger.displacement(name, earliest.request(), now))));
+            isDisplaced = true;
+        }
     }
 
     /** The number of callers ahead of this one; of a full queue all others. */

@@ -8,6 +8,7 @@ import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
+import io.dbsemaphore.config.OnFull;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
@@ -202,19 +203,36 @@ final class Ledger {
                         capacity(name),
                         held(name),
                         countOf(name, request),
-                        holders(name)
-                                .flatMap(holder -> holder.expiresAt(now).stream())
-                                .min(Comparator.naturalOrder()),
+                        earliestExpiry(name, now),
                         Math.min(available(name), ahead.getOrDefault(name, 0L)),
                         callers.applyAsLong(name),
-                        full.contains(name) ? OptionalInt.of(maxWaiting(name)) : OptionalInt.empty()))
+                        full.contains(name) ? OptionalInt.of(maxWaiting(name)) : OptionalInt.empty(),
+                        false))
                 .toList();
+    }
+
+    private Optional<Instant> earliestExpiry(String name, Instant now) {
+        return holders(name).flatMap(holder -> holder.expiresAt(now).stream()).min(Comparator.naturalOrder());
     }
 
     /** The shortage as if others held the whole capacity. */
     PermitShortage exhausted(String name, AcquireRequest request) {
         createMissing(Set.of(name));
         return new PermitShortage(name, capacity(name), capacity(name), countOf(name, request), Optional.empty());
+    }
+
+    /** The shortage of a caller that newer ones have displaced, as many as may wait. */
+    PermitShortage displacement(String name, AcquireRequest request, Instant now) {
+        return new PermitShortage(
+                name,
+                capacity(name),
+                held(name),
+                countOf(name, request),
+                earliestExpiry(name, now),
+                0,
+                maxWaiting(name),
+                OptionalInt.of(maxWaiting(name)),
+                true);
     }
 
     private void reclaim(Set<String> names, Instant now) {
@@ -291,6 +309,11 @@ final class Ledger {
                     .formatted(maxHeadStart, request.headStart()));
         }
         request.ttl().ifPresent(this::checkTtl);
+    }
+
+    /** Whether a caller that comes when the queue is full displaces the first. */
+    boolean keepsNewest(String name) {
+        return maxWaiting(name) > 0 && settings.get(SemaphoreSettings.ON_FULL).of(name) == OnFull.KEEP_NEWEST;
     }
 
     int maxWaiting(String name) {

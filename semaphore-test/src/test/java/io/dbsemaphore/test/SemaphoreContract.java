@@ -23,6 +23,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.config.OnFull;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
@@ -71,7 +72,11 @@ abstract class SemaphoreContract {
                         SemaphoreSettings.MAX_WAITING,
                         PerSemaphore.all(Integer.MAX_VALUE)
                                 .with("two-wait-*", 2)
-                                .with("none-waits-*", 0));
+                                .with("none-waits-*", 0)
+                                .with("newest-waits-*", 1))
+                .with(
+                        SemaphoreSettings.ON_FULL,
+                        PerSemaphore.all(OnFull.KEEP_OLDEST).with("newest-waits-*", OnFull.KEEP_NEWEST));
     }
 
     abstract SemaphoreTemplate semaphores();
@@ -389,6 +394,35 @@ abstract class SemaphoreContract {
         assertThat(both.isDone()).isEqualTo(false);
         holder.release();
         Concurrently.get(both).release();
+    }
+
+    @Test
+    void refusesTheFirstCallerWhereTheNewestIsKept() throws Exception {
+        String bounded = "newest-waits-" + UUID.randomUUID();
+        create(bounded, 2);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(bounded));
+        AcquireRequest both = AcquireRequest.of(bounded, 2).withWaitTime(MINUTE);
+        Future<PermitGrant> first = Concurrently.async(() -> semaphores().acquire(both));
+        awaitWaiting(bounded, 1);
+        Future<PermitGrant> newest = Concurrently.async(() -> semaphores().acquire(both));
+
+        assertThat(first)
+                .failsWithin(DEADLINE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOfSatisfying(PermitsUnavailableException.class, refused -> {
+                    assertThat(refused)
+                            .hasMessageStartingWith(
+                                    "A newer caller took the place of this one in the queue of semaphore '" + bounded
+                                            + "' (on-full=keep-newest): max-waiting is 1, 1 of 2 held");
+                    assertThat(refused.shortages()).singleElement().satisfies(shortage -> {
+                        assertThat(shortage.isQueueFull()).isEqualTo(true);
+                        assertThat(shortage.displaced()).isEqualTo(true);
+                    });
+                });
+        assertThat(newest.isDone()).isEqualTo(false);
+        holder.release();
+        Concurrently.get(newest).release();
     }
 
     @Test

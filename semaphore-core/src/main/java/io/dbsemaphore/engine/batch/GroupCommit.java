@@ -76,12 +76,17 @@ public final class GroupCommit {
         releases = new BatchLoop(with.database(), limits.atOnce(), queue::nanosToReleases, this::release);
         deadlines = new AcquireDeadlines(
                 queue, with.background(), limits.decisionTimeout(), this::changed, with.scheduler(), QueueClock.SYSTEM);
-        poller = new AvailabilityPoller(queue, with.availability(), with.database(), with.channel(), grants::signal);
+        poller = new AvailabilityPoller(queue, with.availability(), with.database(), with.channel(), this::polled);
     }
 
     /** Starts to listen for notifications of other instances, if there are any. */
     public void start() {
         poller.start(with.threads());
+    }
+
+    private void polled() {
+        answerDisplaced();
+        grants.signal();
     }
 
     private void changed() {
@@ -104,6 +109,7 @@ public final class GroupCommit {
             with.observer().waiting(acquire.names());
         }
         deadlines.schedule(acquire);
+        answerDisplaced();
     }
 
     /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
@@ -244,8 +250,21 @@ public final class GroupCommit {
         settled.toUndo().forEach(acquire -> {
             var unused = with.background().undo(acquire);
         });
+        answerDisplaced();
         if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed releases that are tried again
             releases.signal();
+        }
+    }
+
+    /** Answers callers that newer ones have displaced in their line. */
+    private void answerDisplaced() {
+        boolean isAny = false;
+        for (Acquire next = queue.takeDisplaced(); next != null; next = queue.takeDisplaced()) {
+            boolean unused = next.answer().complete(next.lastRefusal());
+            isAny = true;
+        }
+        if (isAny) { // others may have become ready
+            grants.signal();
         }
     }
 

@@ -1,7 +1,12 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.line.OwnLines;
+import java.util.Collection;
 import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
@@ -11,8 +16,9 @@ import java.util.function.Predicate;
  * <p>{@code LineRoomTests} tests it.
  *
  * @param limits says how many callers may wait
+ * @param displaced callers that no longer wait, since newer ones have the room, and are not answered yet; a concurrent queue
  */
-record LineRoom(OwnLines limits, WaitingLines lines, ReadyQueue ready, List<Batch> inFlight)
+record LineRoom(OwnLines limits, WaitingLines lines, ReadyQueue ready, List<Batch> inFlight, Queue<Acquire> displaced)
         implements Predicate<Acquire> {
 
     /** Whether a caller may join the lines without being tried: there is room even if all callers that are being decided wait. */
@@ -34,6 +40,22 @@ record LineRoom(OwnLines limits, WaitingLines lines, ReadyQueue ready, List<Batc
             }
         }
         return true;
+    }
+
+    /** Takes callers out of these lines that newer ones have displaced. Returns the semaphores that they waited for. */
+    Set<String> displace(Collection<String> names) {
+        Set<String> left = new TreeSet<>();
+        for (String name : names) {
+            if (lines.isAwaited(name) && limits.keepsNewest().test(name)) {
+                for (Acquire acquire : lines.removeDisplaced(name, limits.limit(name))) {
+                    acquire.moveTo(Stage.DONE);
+                    displaced.add(acquire);
+                    left.addAll(acquire.names());
+                }
+            }
+        }
+        lines.recordDeparted(left);
+        return left;
     }
 
     /**

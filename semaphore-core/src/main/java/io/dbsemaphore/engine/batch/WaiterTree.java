@@ -82,6 +82,20 @@ final class WaiterTree {
         return acquireOf(next(root, null, false));
     }
 
+    /** The acquire that came first, perhaps behind others with head starts; null if there is none. */
+    @Nullable Acquire earliest() {
+        Node node = root;
+        while (node != null && node.waiter.arrival() != node.since) {
+            node = sinceOf(node.left) == node.since ? node.left : node.right;
+        }
+        return acquireOf(node);
+    }
+
+    /** When {@link #earliest} came, in microseconds since 1970 by the database's clock. */
+    long since() {
+        return sinceOf(root);
+    }
+
     /** The acquire behind this one; null if there is none. This one may have left the tree. */
     @Nullable Acquire after(Acquire acquire) {
         return acquireOf(next(root, acquire, false));

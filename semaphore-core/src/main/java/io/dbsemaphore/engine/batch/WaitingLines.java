@@ -8,6 +8,7 @@ import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.LineAhead;
 import io.dbsemaphore.line.LineHead;
+import io.dbsemaphore.line.LineLimit;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
@@ -268,6 +269,20 @@ final class WaitingLines {
             return missing < 1 || perNano == 0 ? Long.MAX_VALUE : (long) (missing / perNano);
         }
 
+        /** The shortage of an acquire that newer ones have displaced, as many as may wait. */
+        private PermitShortage displacement(Acquire acquire, int newer) {
+            return new PermitShortage(
+                    latest.name(),
+                    latest.capacity(),
+                    latest.held(),
+                    askOf(acquire).needs(latest.capacity()),
+                    latest.earliestExpiry(),
+                    0,
+                    newer,
+                    OptionalInt.of(newer),
+                    true);
+        }
+
         /** The shortage of a waiting acquire, by the latest numbers. */
         private PermitShortage shortageOf(Acquire acquire) {
             long spare = Math.max(0, latest.capacity() - latest.held());
@@ -279,7 +294,8 @@ final class WaitingLines {
                     latest.earliestExpiry(),
                     Math.min(spare, withheldAhead(acquire)),
                     line(acquire).callers(),
-                    OptionalInt.empty());
+                    OptionalInt.empty(),
+                    false);
         }
     }
 
@@ -420,6 +436,22 @@ final class WaitingLines {
             }
         }
         return removed;
+    }
+
+    /** Removes and returns the callers of a line that came first, while as many newer callers wait as may. */
+    List<Acquire> removeDisplaced(String name, LineLimit limit) {
+        List<Acquire> displaced = new ArrayList<>();
+        for (Line line = byName.get(name); line != null; line = byName.get(name)) {
+            Acquire oldest = Objects.requireNonNull(line.callers.earliest());
+            long newer = line.callers.size() - 1 + line.elsewhere.callersSince(line.callers.since());
+            if (!limit.isDisplacedBy(newer)) {
+                break;
+            }
+            oldest.found(oldest.attempt().refused(List.of(line.displacement(oldest, limit.max()))));
+            boolean unused = remove(oldest);
+            displaced.add(oldest);
+        }
+        return displaced;
     }
 
     Collection<Acquire> clear() {

@@ -21,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * ready again when a batch, a release of this JVM or the poller finds enough permits for them. Changes of the availability while a batch
  * is in flight are recorded with the batch, which may have read the availability before.
  *
- * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #cancel}, {@link #abandon}).
+ * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #cancel}, {@link #abandon}). One that newer
+ * callers have displaced is taken out under the lock, and answered outside of it ({@link #takeDisplaced}).
  *
  * <p><b>Row locks.</b> A batch that waits for a row lock is stalled after a quarter of a second: then only the semaphore of that row is
  * kept from other batches. All but one of the batches may wait like that.
@@ -104,7 +106,7 @@ final class WorkQueue {
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
         lines = new WaitingLines(clock);
-        room = new LineRoom(nobody, lines, ready, inFlight);
+        room = new LineRoom(nobody, lines, ready, inFlight, new ConcurrentLinkedQueue<>());
         locksUntil = clock.in(Duration.ZERO);
         busyUntil = clock.in(Duration.ZERO);
     }
@@ -123,6 +125,7 @@ final class WorkQueue {
         lines.arrived(acquire);
         if (lines.join(acquire, room)) {
             acquire.moveTo(Stage.LINE);
+            boolean unused = displace(acquire.names());
             return false;
         }
         ready.add(acquire);
@@ -308,7 +311,7 @@ final class WorkQueue {
         if (settlement.hasMetLockedRow()) {
             locksUntil = clock.in(LOCKS_PERSIST);
         }
-        boolean woken = wake(batch.names());
+        boolean woken = wake(batch.names()) | displace(batch.names());
         // a release that was piggy-backed on an earlier batch counts again: that batch may have read its permits as
         // held
         for (Release release : batch.isOfReleases() ? settlement.doneReleases() : List.<Release>of()) {
@@ -404,6 +407,17 @@ final class WorkQueue {
         promised.forEach((name, permits) -> changed(name, -permits));
         woken.forEach(ready::add);
         return !woken.isEmpty();
+    }
+
+    /** Ends the wait of callers that newer ones have displaced. Returns whether others were woken. */
+    @GuardedBy("this") private boolean displace(Collection<String> names) {
+        return wake(room.displace(names));
+    }
+
+    /** A caller that newer ones have displaced, to be answered with its last refusal; null if there is none. Takes no lock. */
+    @SuppressWarnings("GuardedBy") // reads a concurrent queue
+    @Nullable Acquire takeDisplaced() {
+        return room.displaced().poll();
     }
 
     /** Whether a caller waits for this semaphore. Takes no lock. */
@@ -554,7 +568,8 @@ final class WorkQueue {
      * do not know that callers of this one wait, the first caller is tried, which registers it.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
-     * @return whether a waiting caller was woken, or since the last poll another instance was granted permits that callers wait for
+     * @return whether a waiting caller was woken or displaced, or since the last poll another instance was granted permits that callers wait
+     *     for
      */
     synchronized boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
         recordClock(polled.values().stream().filter(each -> !each.isDeleted()).toList(), asOf, clock.now());
@@ -568,8 +583,8 @@ final class WorkQueue {
                 }
             }
         });
-        boolean woken = wake(idle);
-        return lines.takeGrantedElsewhere() || woken;
+        boolean woken = wake(idle) | displace(idle);
+        return lines.takeGrantedElsewhere() || woken || !room.displaced().isEmpty();
     }
 
     /** Has the first waiting caller of each semaphore tried, since that may reclaim expired permits. Returns whether there was one. */

@@ -213,6 +213,9 @@ public final class Quotas {
         List<CompletableFuture<?>> returns = new ArrayList<>();
         for (PermitShortage shortage : shortages) {
             Quota quota = quotas.get(shortage.name());
+            if (shortage.displaced()) {
+                return null; // the permits are for newer callers
+            }
             if (quota != null
                     && (clearOthers(quota, acquire.reuseTerms())
                             || quota.hasReturnsSince(asOf)

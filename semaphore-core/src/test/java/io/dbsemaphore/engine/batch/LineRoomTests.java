@@ -23,7 +23,7 @@ class LineRoomTests extends WorkQueueFixture {
     private final WorkQueue bounded = new WorkQueue(
             new BatchLimits(2, 500, 3, Duration.ofSeconds(5), Duration.ofSeconds(5)),
             false,
-            Values.FAIR.withMaxWaiting(name -> 3),
+            Values.FAIR.withMaxWaiting(name -> 3, name -> false),
             queueClock);
 
     @Test
@@ -128,7 +128,7 @@ class LineRoomTests extends WorkQueueFixture {
     }
 
     private static PermitShortage lineIsFull() {
-        return new PermitShortage("backup", 1, 1, 1, Optional.empty(), 0, 3, OptionalInt.of(3));
+        return new PermitShortage("backup", 1, 1, 1, Optional.empty(), 0, 3, OptionalInt.of(3), false);
     }
 
     private List<Acquire> waiting(int count) {

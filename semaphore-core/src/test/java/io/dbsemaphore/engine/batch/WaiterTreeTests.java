@@ -58,6 +58,14 @@ class WaiterTreeTests {
                     .isEqualTo(expected.isEmpty() ? null : expected.firstEntry().getValue());
             assertThat(queue.isEmpty()).isEqualTo(expected.isEmpty());
             assertThat(queue.toLocal()).isEqualTo(local(expected));
+            Acquire earliest = queue.earliest();
+            assertThat(
+                            earliest == null
+                                    ? Long.MAX_VALUE
+                                    : earliest.place().at()
+                                            + earliest.position().headStart())
+                    .isEqualTo(queue.toLocal().since())
+                    .isEqualTo(queue.since());
         }
         List<Acquire> all = new ArrayList<>();
         for (Acquire next = queue.first(); next != null; next = queue.after(next)) {

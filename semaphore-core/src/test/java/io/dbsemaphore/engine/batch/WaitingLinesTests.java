@@ -329,7 +329,8 @@ class WaitingLinesTests {
     }
 
     private static PermitShortage shortage(String name, int held, int requested, int withheld, int ahead) {
-        return new PermitShortage(name, 4, held, requested, Optional.empty(), withheld, ahead, OptionalInt.empty());
+        return new PermitShortage(
+                name, 4, held, requested, Optional.empty(), withheld, ahead, OptionalInt.empty(), false);
     }
 
     private boolean join(Acquire caller) {

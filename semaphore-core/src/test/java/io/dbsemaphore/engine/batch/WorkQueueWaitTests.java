@@ -125,7 +125,8 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
         assertThat(unasked.get(0).attempt().shortages()).isEmpty();
         assertThat(unasked.get(1).attempt().shortages())
-                .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty(), 0, 1, OptionalInt.empty()));
+                .containsExactly(
+                        new PermitShortage("backup", 7, 9, 1, Optional.empty(), 0, 1, OptionalInt.empty(), false));
     }
 
     @Test

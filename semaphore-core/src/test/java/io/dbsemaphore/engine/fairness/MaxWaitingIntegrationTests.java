@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.config.OnFull;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A caller is refused at once where as many callers wait as may wait. */
+/** Where as many callers wait as may wait, a further one is refused at once, or the one that has waited longest is. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MaxWaitingIntegrationTests {
 
@@ -48,7 +49,7 @@ class MaxWaitingIntegrationTests {
                 .forEach(i -> nodes.add(cluster.start(cluster.schema().newPool(10), settings())));
     }
 
-    /** So many may wait for {@code none:*}, {@code one:*} and {@code ten:*}. */
+    /** So many may wait for {@code none:*}, {@code one:*} and {@code ten:*}; the newest for {@code newest:*} and {@code two-newest:*}. */
     private static SemaphoreSettings settings() {
         return TestSettings.defaults()
                 .with(
@@ -56,7 +57,54 @@ class MaxWaitingIntegrationTests {
                         PerSemaphore.all(Integer.MAX_VALUE)
                                 .with("none:*", 0)
                                 .with("one:*", 1)
-                                .with("ten:*", 10));
+                                .with("ten:*", 10)
+                                .with("newest:*", 1)
+                                .with("two-newest:*", 2))
+                .with(
+                        SemaphoreSettings.ON_FULL,
+                        PerSemaphore.all(OnFull.KEEP_OLDEST)
+                                .with("newest:*", OnFull.KEEP_NEWEST)
+                                .with("two-newest:*", OnFull.KEEP_NEWEST));
+    }
+
+    /** Debounce: one runs, one waits, the rest is dropped. */
+    @Test
+    void onlyTheNewestOfACrowdFollowsTheHolder() throws Exception {
+        String name = semaphore("newest", 1);
+        PermitGrant held = nodes.get(0).semaphores().acquire(AcquireRequest.of(name));
+        List<CompletableFuture<PermitGrant>> crowd = crowd(nodes.get(0), name, 100);
+        awaitRefused(crowd, 99);
+
+        awaitWaiting(name, 1);
+        for (CompletableFuture<PermitGrant> displaced : crowd.subList(0, 99)) {
+            assertThat(shortageOf(displaced))
+                    .returns(true, PermitShortage::isQueueFull)
+                    .returns(true, PermitShortage::displaced);
+        }
+        held.release();
+        Concurrently.get(crowd.get(99)).release();
+    }
+
+    @Test
+    void aNewerCallerOfAnotherInstanceDisplacesTheFirst() throws Exception {
+        String name = semaphore("two-newest", 1);
+        PermitGrant held = nodes.get(0).semaphores().acquire(AcquireRequest.of(name));
+        List<CompletableFuture<PermitGrant>> callers = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            callers.add(begin(nodes.get(i % 3), AcquireRequest.of(name)));
+            int some = i;
+            await().atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(callers.stream().filter(Future::isDone)).hasSize(Math.max(0, some - 1)));
+            awaitWaiting(name, Math.min(2, i + 1));
+        }
+
+        for (CompletableFuture<PermitGrant> displaced : callers.subList(0, 3)) {
+            assertThat(shortageOf(displaced)).returns(true, PermitShortage::displaced);
+        }
+        held.release();
+        Concurrently.get(callers.get(3)).release();
+        Concurrently.get(callers.get(4)).release();
     }
 
     @Test

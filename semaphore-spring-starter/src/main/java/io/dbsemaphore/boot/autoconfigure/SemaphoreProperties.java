@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.config.OnFull;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
@@ -91,6 +92,7 @@ record SemaphoreProperties(
         settings = withEach(settings, SemaphoreSettings.MAX_HOLD, Declared::maxHold);
         settings = withEach(settings, SemaphoreSettings.WAIT_TIME, Declared::waitTime);
         settings = withEach(settings, SemaphoreSettings.MAX_WAITING, Declared::maxWaiting);
+        settings = withEach(settings, SemaphoreSettings.ON_FULL, Declared::onFull);
         return withEach(settings, SemaphoreSettings.REUSE, Declared::reuse).requireConsistent();
     }
 
@@ -141,7 +143,9 @@ record SemaphoreProperties(
      * @param maxHold Longest time that a grant is kept alive unless its request says otherwise, at least 1s. Of several semaphores, the
      *     shortest time counts. Default is semaphore.defaults.max-hold.
      * @param maxWaiting How many callers may wait, of all instances, at least 0. A further one is refused at once, unless permits are
-     *     available. If absent, any number.
+     *     available; on-full can change who is refused. If absent, any number.
+     * @param onFull Who is refused when more callers than max-waiting would wait: with keep-oldest, the default, the new caller; with
+     *     keep-newest, the one that has waited longest.
      * @param reuse How long an instance keeps released permits for its next callers, which take them without a transaction. Between 10ms
      *     and 10s. If absent or zero, each release is written to the database.
      */
@@ -151,6 +155,7 @@ record SemaphoreProperties(
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
             @Nullable Integer maxWaiting,
+            @Nullable OnFull onFull,
             @Nullable Duration reuse) {
 
         /** The capacity of an entry that has other settings only. */

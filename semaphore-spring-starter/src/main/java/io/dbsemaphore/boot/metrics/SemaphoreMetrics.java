@@ -123,8 +123,8 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     @Override
     public void refused(Refused event) {
-        boolean isQueueFull = event.shortages().stream().anyMatch(PermitShortage::isQueueFull);
-        if (!isQueueFull && !event.request().waitTime().orElse(Duration.ZERO).isZero()) {
+        boolean mayWait = event.shortages().stream().noneMatch(each -> each.isQueueFull() && !each.displaced());
+        if (mayWait && !event.request().waitTime().orElse(Duration.ZERO).isZero()) {
             recordWait(event.request().permits().keySet(), REFUSED, event.duration());
         }
         countRefused(event.shortages(), false);

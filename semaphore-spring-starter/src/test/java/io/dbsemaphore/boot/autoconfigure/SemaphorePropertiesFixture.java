@@ -34,7 +34,10 @@ abstract class SemaphorePropertiesFixture {
                 .filter(field -> field.getType() == Setting.class)
                 .<Setting<?>>map(field -> (Setting<?>) ReflectionUtils.getField(field, null))
                 .filter(setting -> !Set.of(
-                                SemaphoreSettings.REUSE, SemaphoreSettings.MAX_WAITING, SemaphoreSettings.PATTERNS)
+                                SemaphoreSettings.REUSE,
+                                SemaphoreSettings.MAX_WAITING,
+                                SemaphoreSettings.ON_FULL,
+                                SemaphoreSettings.PATTERNS)
                         .contains(setting));
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
 import io.dbsemaphore.config.HostTransaction;
+import io.dbsemaphore.config.OnFull;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
@@ -27,7 +28,10 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
         with(Map.of()).run(context -> {
             SemaphoreProperties properties = context.getBean(SemaphoreProperties.class);
 
-            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE, SemaphoreSettings.MAX_WAITING)))
+            assertThat(Stream.concat(
+                            settings(),
+                            Stream.of(
+                                    SemaphoreSettings.REUSE, SemaphoreSettings.MAX_WAITING, SemaphoreSettings.ON_FULL)))
                     .allSatisfy(setting -> assertThat(
                                     context.getBean(SemaphoreSettings.class).get(setting))
                             .as(setting.property())
@@ -115,8 +119,14 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                         "semaphore.semaphores.partner.max-waiting", "0",
                         "semaphore.semaphores.backup.capacity", "3",
                         "semaphore.patterns.[tenant:*].capacity", "3",
-                        "semaphore.patterns.[tenant:*].max-waiting", "20"))
+                        "semaphore.patterns.[tenant:*].max-waiting", "20",
+                        "semaphore.patterns.[tenant:*].on-full", "keep-newest"))
                 .run(context -> {
+                    PerSemaphore<OnFull> onFull =
+                            context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.ON_FULL);
+                    assertThat(List.of("partner", "tenant:a"))
+                            .extracting(onFull::of)
+                            .containsExactly(OnFull.KEEP_OLDEST, OnFull.KEEP_NEWEST);
                     PerSemaphore<Integer> maxWaiting =
                             context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.MAX_WAITING);
                     assertThat(List.of("partner", "tenant:a", "backup"))
@@ -158,9 +168,9 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null)),
-                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null, null, null, null)),
-                                Map.entry("Backup", new Declared(1, null, null, null, null, null))));
+                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null, null)),
+                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null, null, null, null, null)),
+                                Map.entry("Backup", new Declared(1, null, null, null, null, null, null))));
     }
 
     @Test

@@ -54,6 +54,9 @@ class SemaphoreMetricsIntegrationTests {
                 "semaphore.metrics.refresh-interval=1s",
                 "semaphore.jdbc.lock-wait-timeout=1s",
                 "semaphore.patterns.[tenant:*].max-waiting=0",
+                "semaphore.patterns.[newest:*].capacity=1",
+                "semaphore.patterns.[newest:*].max-waiting=1",
+                "semaphore.patterns.[newest:*].on-full=keep-newest",
                 "semaphore.maintenance.enabled=false");
         registry = host.bean(MeterRegistry.class);
         database.jdbc().update("update permit set state = 'RELEASED'");
@@ -72,7 +75,7 @@ class SemaphoreMetricsIntegrationTests {
     /** What appears with its first event has no increase that a query could see. */
     @Test
     void startAtZeroForEachNameThatIsConfigured() {
-        for (String name : List.of("orders", "tenant:*", "other")) {
+        for (String name : List.of("orders", "tenant:*", "newest:*", "other")) {
             assertThat(refused(name, "permits")).isZero();
             assertThat(refused(name, "queue")).isZero();
             assertThat(counter("semaphore.expired", name).count()).isZero();
@@ -213,6 +216,26 @@ class SemaphoreMetricsIntegrationTests {
     }
 
     @Test
+    void timesTheWaitThatANewerCallerHasEnded() {
+        AcquireRequest request = AcquireRequest.of("newest:a");
+        PermitGrant held = host.semaphores().acquire(request);
+        CompletableFuture<PermitGrant> first = host.semaphores().acquireAsync(request.withWaitTime(SOON));
+        await().atMost(SOON)
+                .until(() -> host.admin().find("newest:a").orElseThrow().waiting() == 1);
+        CompletableFuture<PermitGrant> newest = host.semaphores().acquireAsync(request.withWaitTime(SOON));
+
+        await().atMost(SOON).until(first::isCompletedExceptionally);
+
+        assertThat(refused("newest:*", "queue")).isEqualTo(1);
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(
+                                timer("semaphore.wait", "newest:*", "refused").count())
+                        .isEqualTo(1));
+        held.release();
+        newest.join().release();
+    }
+
+    @Test
     void countsWhatWasTakenBackByItsSemaphores() {
         host.semaphores().acquire(AcquireRequest.of("orders", "tenant:a").withTtl(Duration.ofSeconds(1)));
 
@@ -285,7 +308,7 @@ class SemaphoreMetricsIntegrationTests {
                         .map(meter -> meter.getId().getTag("semaphore"))
                         .filter(name -> name != null))
                 .isNotEmpty()
-                .containsOnly("orders", "tenant:*", "other", "several");
+                .containsOnly("orders", "tenant:*", "newest:*", "other", "several");
         assertThat(acquires("other", "granted").count()).isEqualTo(5);
         assertThat(acquires("tenant:*", "granted").count()).isEqualTo(5);
     }

@@ -2,6 +2,7 @@ package io.dbsemaphore.test.autoconfigure;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.config.OnFull;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
@@ -95,6 +96,11 @@ public final class SemaphoreTestAutoConfiguration {
                     SemaphoreSettings.MAX_WAITING,
                     each.getKey(),
                     each.getValue().maxWaiting());
+            settings = with(
+                    settings,
+                    SemaphoreSettings.ON_FULL,
+                    each.getKey(),
+                    each.getValue().onFull());
         }
         return settings;
     }
@@ -111,5 +117,6 @@ public final class SemaphoreTestAutoConfiguration {
             @DefaultValue(NO_CAPACITY) int capacity,
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
-            @Nullable Integer maxWaiting) {}
+            @Nullable Integer maxWaiting,
+            @Nullable OnFull onFull) {}
 }

@@ -1,0 +1,17 @@
+package io.dbsemaphore.config;
+
+/**
+ * Who is refused when a caller would wait for a semaphore that {@link SemaphoreSettings#MAX_WAITING} callers wait for.
+ */
+public enum OnFull {
+
+    /** The new caller is refused. */
+    KEEP_OLDEST,
+
+    /**
+     * The new caller waits, and the one that has waited longest is refused. If that one waits in another instance, it is refused by the next
+     * poll or transaction there. If only one may wait, the last of many callers is the next holder. If none may wait, the new caller is
+     * refused.
+     */
+    KEEP_NEWEST
+}
