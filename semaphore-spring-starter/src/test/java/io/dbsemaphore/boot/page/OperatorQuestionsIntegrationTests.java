@@ -287,8 +287,10 @@ class OperatorQuestionsIntegrationTests {
         browser.run("navigator.clipboard.writeText = async () => { throw new Error('not permitted'); }");
         browser.click(".who", "Copy").awaitText("#notice", "Selected. Copy it with");
         assertThat(browser.run("return getSelection().toString()")).isEqualTo(held.externalId());
-        Awaitility.await()
-                .untilAsserted(() -> assertThat(browser.text("#main table")).contains("Held for", "2 s"));
+        Awaitility.await() // the page updates every two seconds, and may show odd numbers only
+                .untilAsserted(() -> assertThat(browser.text("#main table"))
+                        .contains("Held for")
+                        .containsPattern("\\b([2-9]|\\d\\d) s"));
         assertThat(browser.text(".who")).as("the row is still open").contains(held.externalId());
         assertThat(browser.errors()).isEmpty();
     }
