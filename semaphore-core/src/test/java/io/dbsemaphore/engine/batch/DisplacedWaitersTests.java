@@ -98,6 +98,21 @@ class DisplacedWaitersTests extends WorkQueueFixture {
         assertThat(newest.take(true, false).members()).containsExactly(first);
     }
 
+    /** The transaction withheld a permit that another instance had released, and refused the new caller. */
+    @Test
+    void aCallerForWhomABatchFindsAPermitIsTried() {
+        Acquire first = refused(1).get(0);
+        nanos.addAndGet(Duration.ofSeconds(1).toNanos()); // the answer is too old for a caller to join unasked
+        Acquire second = caller(Duration.ZERO);
+        assertThat(newest.add(second)).as("is tried").isEqualTo(true);
+
+        refuseAllOfNewest(Map.of("backup", Values.remaining(1, 0, 1, 7, 7)));
+
+        assertThat(displaced()).isEmpty();
+        assertThat(first.stage()).isEqualTo(Stage.READY);
+        assertThat(second.stage()).isEqualTo(Stage.LINE);
+    }
+
     /** A head start lets a caller go first, and does not have it refused first. */
     @Test
     void aCallerThatCameFirstIsDisplacedAlthoughItStandsLast() {
@@ -159,9 +174,13 @@ class DisplacedWaitersTests extends WorkQueueFixture {
     }
 
     private void refuseAllOfNewest() {
+        refuseAllOfNewest(NONE_LEFT);
+    }
+
+    private void refuseAllOfNewest(Map<String, RemainingAvailability> left) {
         Batch batch = newest.take(true, false);
         List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), REFUSED);
-        BatchResult result = new BatchResult(outcomes, NONE_LEFT, List.of(), Map.of(), batch.startedAt());
+        BatchResult result = new BatchResult(outcomes, left, List.of(), Map.of(), batch.startedAt());
         Settlement.Result unused = newest.finish(batch, result, steps.now());
     }
 }
