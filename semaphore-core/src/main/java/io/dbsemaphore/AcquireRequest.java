@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ public final class AcquireRequest {
 
     /**
      * Asks for the whole capacity of every name, like the write side of a read/write lock. The request is granted when no permit of these
-     * semaphores is held. While it holds them, no other request gets a permit of them, even if the capacity is raised. Default: not
+     * semaphores is held. While it is held, no other gets any of their permits, even if the capacity is raised. Default: not
      * exclusive.
      *
      * @return the changed request
@@ -180,6 +181,16 @@ public final class AcquireRequest {
             throw new IllegalArgumentException("The head start must not be negative: " + headStart);
         }
         return with(copy -> copy.headStart = headStart);
+    }
+
+    /**
+     * Sets a listener that is told where the waiting caller stands. Default: none. Has no effect on a caller that does not wait.
+     *
+     * @param listener the listener
+     * @return the changed request
+     */
+    public AcquireRequest withWaitListener(QueuePosition.Listener listener) {
+        return with(copy -> copy.waitListener = Objects.requireNonNull(listener));
     }
 
     /**
@@ -295,6 +306,11 @@ public final class AcquireRequest {
         return settings.headStart;
     }
 
+    /** {@return the listener that is told where the caller stands; empty if none was set} */
+    public Optional<QueuePosition.Listener> waitListener() {
+        return Optional.ofNullable(settings.waitListener);
+    }
+
     /** {@return the owner; empty if none was set} */
     public Optional<String> owner() {
         return Optional.ofNullable(settings.owner);
@@ -364,6 +380,8 @@ public final class AcquireRequest {
         @Nullable Duration waitTime;
 
         Duration headStart = Duration.ZERO;
+
+        QueuePosition.@Nullable Listener waitListener;
 
         @Nullable String owner;
 

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The permits that one acquire was granted. Thread-safe.
  *
- * <p>Use it in try-with-resources, or release it in a {@code finally} block. If its work may take longer than its time to live, acquire it
+ * <p>Use it in try-with-resources, or release it in a {@code finally} block. If the work may take longer than the time to live, acquire
  * with {@link AcquireRequest#withKeepAlive withKeepAlive(true)}. All instants are read from the database's clock. Only {@link #renew},
  * {@link #release} and {@link #close} access the database.
  */
@@ -22,7 +22,7 @@ public interface PermitGrant extends AutoCloseable {
     /** {@return the owner, which operators see as the holder of the permits} */
     String owner();
 
-    /** {@return the label, which tells operators what holds the permits; empty if the request has none, or if the permits may be reused} */
+    /** {@return the label, which tells operators what holds the permits; empty if the request has none or its permits may be reused} */
     default Optional<String> label() {
         return Optional.empty();
     }
@@ -124,7 +124,7 @@ public interface PermitGrant extends AutoCloseable {
     ReleaseOutcome release();
 
     /**
-     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, since it must not replace
+     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, because it must not replace
      * the result or the exception of the work.
      */
     @Override

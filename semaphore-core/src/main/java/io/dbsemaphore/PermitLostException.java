@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Thrown when permits are no longer held: they were released, forced away by an operator, or have expired. Another
- * holder may have acquired them, so work that they were meant to protect is no longer protected.
+ * Thrown when permits are no longer held: they were released, by the holder or by an operator, or have expired. Another holder may have
+ * acquired them, so work that they were meant to protect is no longer protected.
  */
 public class PermitLostException extends SemaphoreException {
 

@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -17,9 +18,10 @@ import java.util.OptionalInt;
  *     instances; some of these may wait for other semaphores, too
  * @param ahead how many callers waited ahead of this one; if the {@linkplain #isQueueFull queue was full}, how many others waited. Of
  *     another instance only the first 16 are known to be ahead, so that this is a lower bound if more wait there
- * @param maxWaiting the setting {@code max-waiting} of the semaphore, if the caller could not wait, or no longer, because of it; otherwise
- *     empty
- * @param displaced whether the caller waited until newer ones took its place, by the setting {@code on-full=keep-newest}
+ * @param maxWaiting the setting {@code max-waiting} of the semaphore if it kept the caller from waiting, or ended its wait; otherwise empty
+ * @param displaced whether the caller waited until newer ones took its place (setting {@code on-full=keep-newest})
+ * @param expectedWait how much longer the caller would have waited, estimated as {@link QueuePosition#expectedWait}; empty if unknown, for
+ *     example because no caller of this instance waited, or because the caller was displaced
  */
 public record PermitShortage(
         String name,
@@ -30,10 +32,37 @@ public record PermitShortage(
         long withheld,
         long ahead,
         OptionalInt maxWaiting,
-        boolean displaced) {
+        boolean displaced,
+        Optional<Duration> expectedWait) {
 
     /**
-     * Creates a shortage for a caller that nobody waited ahead of, as far as is known.
+     * Creates a shortage without an expected wait.
+     *
+     * @param name the semaphore
+     * @param capacity its capacity; 0 if it is paused
+     * @param held how many permits were held
+     * @param requested how many permits were requested
+     * @param earliestExpiry when the first of the held permits expires; empty if none does
+     * @param withheld how many available permits were withheld for callers that were already waiting
+     * @param ahead how many callers waited ahead of this one
+     * @param maxWaiting the setting {@code max-waiting}, if the caller could not wait because of it; otherwise empty
+     * @param displaced whether newer callers took its place
+     */
+    public PermitShortage(
+            String name,
+            int capacity,
+            long held,
+            int requested,
+            Optional<Instant> earliestExpiry,
+            long withheld,
+            long ahead,
+            OptionalInt maxWaiting,
+            boolean displaced) {
+        this(name, capacity, held, requested, earliestExpiry, withheld, ahead, maxWaiting, displaced, Optional.empty());
+    }
+
+    /**
+     * Creates a shortage for a caller with nobody known to be ahead.
      *
      * @param name the semaphore
      * @param capacity its capacity; 0 if it is paused
@@ -61,6 +90,26 @@ public record PermitShortage(
     }
 
     /**
+     * Adds an expected wait.
+     *
+     * @param expected how much longer the caller would have waited
+     * @return the changed shortage
+     */
+    public PermitShortage withExpectedWait(Duration expected) {
+        return new PermitShortage(
+                name,
+                capacity,
+                held,
+                requested,
+                earliestExpiry,
+                withheld,
+                ahead,
+                maxWaiting,
+                displaced,
+                Optional.of(expected));
+    }
+
+    /**
      * {@return whether enough permits were available, but were {@linkplain #withheld withheld} for callers that were
      * already waiting}
      */
@@ -69,7 +118,8 @@ public record PermitShortage(
     }
 
     /**
-     * {@return whether the caller was refused before its wait time had passed, since as many others waited for this semaphore as may wait}
+     * {@return whether the caller was refused before its wait time had passed, because {@code max-waiting} others waited for this
+     * semaphore}
      */
     public boolean isQueueFull() {
         return maxWaiting.isPresent();

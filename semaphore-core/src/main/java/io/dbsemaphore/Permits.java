@@ -69,7 +69,7 @@ public final class Permits {
     }
 
     /**
-     * Runs work with a grant as {@link #current()}, on the calling thread. Neither acquires nor releases the grant.
+     * Runs work on the calling thread. Meanwhile {@link #current()} returns the grant. Neither acquires nor releases the grant.
      *
      * @param <T> the type of the result
      * @param <X> the exception that the work declares

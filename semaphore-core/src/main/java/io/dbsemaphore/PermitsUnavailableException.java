@@ -64,7 +64,7 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     /**
      * Returns when another attempt may succeed even if no holder releases: the time at which each of the semaphores has a permit that has
-     * expired, by the database's clock. This is a lower bound, since grants that are renewed or kept alive last longer.
+     * expired, by the database's clock. This is a lower bound, because grants that are renewed or kept alive last longer.
      *
      * @return the time; empty if one of the semaphores has no permit that expires
      */
@@ -74,6 +74,20 @@ public class PermitsUnavailableException extends SemaphoreException {
         }
         return shortages().stream()
                 .flatMap(shortage -> shortage.earliestExpiry().stream())
+                .max(Comparator.naturalOrder());
+    }
+
+    /**
+     * Returns an estimate of how much longer the caller would have waited; see {@link QueuePosition#expectedWait}.
+     *
+     * @return the longest of the expected waits; empty if one of them is not known
+     */
+    public Optional<Duration> expectedWait() {
+        if (shortages().stream().anyMatch(shortage -> shortage.expectedWait().isEmpty())) {
+            return Optional.empty();
+        }
+        return shortages().stream()
+                .flatMap(shortage -> shortage.expectedWait().stream())
                 .max(Comparator.naturalOrder());
     }
 

@@ -4,7 +4,6 @@ import io.dbsemaphore.admin.CapacityUnknownException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -13,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * application code to be tested without a database.
  *
  * <p>Thread-safe. Every method except {@link #requireHeld} runs in its own transactions: they neither see nor join a
- * transaction of the caller, and are not rolled back with it. A transaction that fails is tried up to
- * {@code semaphore.jdbc.max-attempts} (3) times, with these exceptions:
+ * transaction of the caller, and are not rolled back with it. A transaction that fails is tried up to {@code semaphore.jdbc.max-attempts}
+ * (3) times, except:
  *
  * <ul>
- *   <li>After a deadlock, or a conflict of servers that certify writes, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}
- *       (5 seconds); an acquire is repeated until {@code semaphore.jdbc.decision-timeout} after its deadline.
+ *   <li>After a deadlock, or a conflict between servers that certify writes, it is repeated for {@code semaphore.jdbc.lock-wait-timeout} (5
+ *       seconds); an acquire is repeated until {@code semaphore.jdbc.decision-timeout} after its deadline.
  *   <li>If a lock wait times out, it is repeated for {@code semaphore.jdbc.lock-wait-timeout}; an acquire with a wait time is repeated for
  *       up to {@code semaphore.jdbc.max-attempts} times as long.
  *   <li>After a lost connection, it is repeated for 5 seconds; an acquire with a wait time is repeated until its deadline.
@@ -71,18 +70,20 @@ public interface SemaphoreOperations {
     Optional<PermitGrant> tryAcquire(AcquireRequest request);
 
     /**
-     * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
+     * Acquires as {@link #acquire} does, without blocking a thread, however many acquires wait.
      *
      * <p><b>Threads.</b> The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals of
      * the caller. Dependent actions may block that thread. While 64 or more do, other futures are completed some tenths of a second later,
      * and a warning says where one of the actions blocks. Run long work with {@code thenAcceptAsync} on an executor of your own. If a
-     * permit is reused, the future is complete when it is returned, and an action that is added to the future runs on the thread that adds
-     * it.
+     * permit is reused, the returned future is already complete, and an action that is added to it runs on the thread that adds the action.
      *
      * <p><b>Cancellation.</b> If the application completes the future, for example with {@code cancel} or {@code orTimeout}, the acquire
      * ends: it leaves the queue at once, and a grant that arrives nevertheless is released, unless another caller has received it under the
      * same external id. If two callers with the same external id complete their futures at the same time, the grant stays held until its
      * time to live has passed.
+     *
+     * <p><b>Position.</b> While the caller waits, the future says {@linkplain AcquireFuture#positions where it stands}. If a bean of the
+     * application replaces the future of the {@code PermitManager}, no position is known.
      *
      * @param request the permits to acquire, for how long, and how long to wait
      * @return a future of the grant; it fails with the exceptions of {@link #acquire}, except for those below
@@ -91,7 +92,7 @@ public interface SemaphoreOperations {
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open on this thread
      *     and {@code semaphore.host-transaction} is {@code refuse}
      */
-    CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request);
+    AcquireFuture acquireAsync(AcquireRequest request);
 
     /**
      * Acquires, runs the work on the calling thread, and releases, whether or not the work succeeds.

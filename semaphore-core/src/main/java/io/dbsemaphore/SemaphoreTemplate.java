@@ -47,7 +47,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     }
 
     @Override
-    public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
+    public AcquireFuture acquireAsync(AcquireRequest request) {
         List<PermitGrant> own = Permits.grants().toList(); // read here, on the thread of the caller
         CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
         PendingGrant grant = new PendingGrant(acquire);
@@ -105,13 +105,18 @@ public class SemaphoreTemplate implements SemaphoreOperations {
      * The future of a grant. When the application completes it, the acquire ends first: the application's dependent actions, which run
      * before those of the library, may take long.
      */
-    private static final class PendingGrant extends CompletableFuture<PermitGrant> {
+    private static final class PendingGrant extends AcquireFuture {
 
         private final CompletableFuture<AcquireResult> acquire;
         private volatile boolean left;
 
         PendingGrant(CompletableFuture<AcquireResult> acquire) {
             this.acquire = acquire;
+        }
+
+        @Override
+        public List<QueuePosition> positions() {
+            return acquire instanceof QueuePosition.Source source ? source.positions() : List.of();
         }
 
         /** Delivers the grant; returns false if the application has completed this future otherwise. */

@@ -36,7 +36,7 @@ class PublicApiTests {
                                 .filter(type ->
                                         type.getPackageName().equals("io.dbsemaphore") && type.isTopLevelClass()))
                 .filteredOn(type -> !type.getSimpleName().equals("package-info"))
-                .hasSizeBetween(10, 20);
+                .hasSizeBetween(10, 22);
     }
 
     @Test

@@ -14,7 +14,7 @@ import java.util.Optional;
  *     from {@code reclaimableAt} on
  * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless a heartbeat comes first; the
  *     reclaim may come up to a third of {@code semaphore.instance-timeout} later. Empty if that is unknown
- * @param requests how many requests that hold permits this instance keeps alive
+ * @param requests the number of permit-holding requests that this instance keeps alive
  */
 public record InstanceStatus(
         long id,

@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param externalId the external id of the request, by which it can be released
  * @param owner the owner
- * @param label what holds the permits; empty if the request has no label, or permits of it may be reused
+ * @param label what holds the permits; empty if the request has no label or its permits may be reused
  * @param count the number of permits
  * @param fencingToken the fencing token of the grant for this semaphore
  * @param acquiredAt when the permits were acquired, by the database's clock

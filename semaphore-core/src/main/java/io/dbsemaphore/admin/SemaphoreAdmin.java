@@ -4,6 +4,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.spi.CapacityProvider;
 import java.time.Duration;
@@ -42,7 +43,7 @@ public interface SemaphoreAdmin {
      * Changes the capacity of a semaphore. The change applies to all instances from their next acquire on; where permits are reused, within
      * the reuse time. Permits that are held are not revoked: if more are held than the new capacity allows, the semaphore grants no permits
      * until enough of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange}. Setting
-     * the current capacity again is not audited, but counts as set by hand for a semaphore of a pattern.
+     * the current capacity again is not audited, but marks the capacity of a pattern's semaphore as set by hand.
      *
      * @param name the semaphore
      * @param capacity the new capacity, at least 0
@@ -130,8 +131,8 @@ public interface SemaphoreAdmin {
 
     /**
      * Returns since when callers have waited for permits, and since when permits have been held. Considers the semaphores that
-     * {@link #list(String, String, int)} returns for the same arguments, and leaves out those that are not paused and have neither waiting
-     * callers nor held permits.
+     * {@link #list(String, String, int)} returns for the same arguments, and leaves out those with neither waiting callers nor held
+     * permits, unless they are paused.
      *
      * @param containing a part of the names, as in {@link #list(String, String, int)}
      * @param afterName the name of the last semaphore of the previous page, as in {@link #list(String, String, int)}
@@ -142,8 +143,8 @@ public interface SemaphoreAdmin {
     List<SemaphoreStatus.Since> since(String containing, String afterName, int limit);
 
     /**
-     * Counts the acquires of all semaphores that were granted within the given time, except those that reused a permit. Counts at most the
-     * latest {@value #MAX_LIMIT}.
+     * Counts the acquires, of all semaphores, that were granted within the given time, except those that reused a permit. Counts at most
+     * the latest {@value #MAX_LIMIT}.
      *
      * @param last the length of the period that ends now; from 0 to a day
      * @return the number; {@value #MAX_LIMIT} if there are more
@@ -203,6 +204,19 @@ public interface SemaphoreAdmin {
     List<WaitingInstance> waiting(String name);
 
     /**
+     * Returns the callers that wait for permits of a semaphore, the next one first: the first 16 of each instance, at most 8 of them
+     * waiting for several semaphores, as the instances last reported them. Instances for which the semaphore is not
+     * {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair} are missing.
+     *
+     * @param name the name of the semaphore
+     * @param limit how many callers at most, from 1 to {@value #MAX_LIMIT}
+     * @return the callers
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<WaitingCaller> waitingCallers(String name, int limit);
+
+    /**
      * Returns the registered instances of all applications that use this database, the last started first; at most {@value #MAX_LIMIT}. An
      * instance is registered from its first kept-alive grant until it stops. One that has crashed is listed for a day after its lease
      * expired, and then until the next clean-up of requests (every 4 hours by default).
@@ -238,8 +252,8 @@ public interface SemaphoreAdmin {
     List<CapacityChange> capacityHistory(String name);
 
     /**
-     * Returns the latest permits of a semaphore that the library took back without their holder, newest first: their time to live
-     * had passed, or the instance that kept them alive was gone. The holder, if it is still there, has lost them. Reclaims are found until
+     * Returns the latest reclaims of a semaphore's permits, newest first: for example, their time to live had passed, or the instance that
+     * kept them alive was gone. The holder, if still there, has lost them. Reclaims are found until
      * {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them.
      *
      * @param name the name of the semaphore
@@ -250,7 +264,7 @@ public interface SemaphoreAdmin {
     List<Reclaim> reclaims(String name, int limit);
 
     /**
-     * Permits that were taken back without their holder.
+     * Permits that the library reclaimed.
      *
      * @param name the name of the semaphore
      * @param externalId the external id of the request that held them
@@ -289,7 +303,7 @@ public interface SemaphoreAdmin {
      *
      * @param externalId the external id of the request
      * @param owner the owner
-     * @param label what held the permits; empty if the request has no label, or permits of it could be reused
+     * @param label what held the permits; empty if the request has no label or its permits could be reused
      * @param count the number of permits
      * @param fencingToken the fencing token of the grant for this semaphore
      * @param acquiredAt when the permits were acquired

@@ -1,5 +1,6 @@
 package io.dbsemaphore.admin;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -38,6 +39,30 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      * @param callers how many callers wait; updated about three times a second
      */
     public record WaitingInstance(long instance, String name, Instant since, int callers) {}
+
+    /**
+     * A caller that waits for permits of a semaphore.
+     *
+     * @param instance the id of its instance
+     * @param name the owner name of its instance
+     * @param ahead how many callers are ahead of it
+     * @param isLowerBound whether more may be ahead: only the first 16 callers of an instance are known
+     * @param since when it arrived, or was first refused if its arrival is not known, by the database's clock
+     * @param permits how many permits it waits for; 0 if exclusive
+     * @param exclusive whether it waits for the whole capacity
+     * @param several whether it waits for permits of other semaphores, too
+     * @param headStart its head start; empty if it has none
+     */
+    public record WaitingCaller(
+            long instance,
+            String name,
+            long ahead,
+            boolean isLowerBound,
+            Instant since,
+            int permits,
+            boolean exclusive,
+            boolean several,
+            Optional<Duration> headStart) {}
 
     /**
      * Since when callers have waited for permits of a semaphore, and since when permits have been held, by the database's clock.

@@ -24,13 +24,12 @@ import org.springframework.core.annotation.AliasFor;
  * inherited ones; each call is a separate acquire. An annotation on a method replaces the one on its type. The methods of
  * {@link Object} are never guarded. The annotation may be used on interfaces and as a meta-annotation.
  *
- * <p><b>When the work has ended</b> depends on the declared return type. For {@code CompletableFuture} and
- * {@code CompletionStage}: when it completes or is cancelled (cancelling a {@code CompletableFuture} does not stop the
- * code that computes it). For {@code Mono}, {@code Flux} and the other types of Spring's
- * {@code ReactiveAdapterRegistry}, if Reactor is on the class path: on completion, error or cancellation of the
- * subscription; the method is called for each subscription, after a separate acquire. For all other types: when the
- * method returns. Return types whose work is known to end later (a plain {@code Future}, a {@code Callable}, a
- * {@code Stream}, ...) are rejected at start-up.
+ * <p><b>When the work has ended</b> depends on the declared return type. For a {@code CompletableFuture} or {@code CompletionStage}: when
+ * it completes or is cancelled (cancelling a {@code CompletableFuture} does not stop the code that computes it). For {@code Mono},
+ * {@code Flux} and the other types of Spring's {@code ReactiveAdapterRegistry}, if Reactor is on the class path: on completion, error or
+ * cancellation of the subscription; the method is called for each subscription, after a separate acquire. For all other types: when the
+ * method returns. Return types whose work is known to end later (a plain {@code Future}, a {@code Callable}, a {@code Stream}, ...) are
+ * rejected at start-up.
  *
  * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. If a method returns a
  * {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} above zero, the call returns a future at once, and no
@@ -159,9 +158,8 @@ public @interface WithPermits {
     boolean keepAlive() default true;
 
     /**
-     * Whether a shutdown of this application instance releases the grant of work that has not ended within
-     * {@code semaphore.shutdown-timeout}. Default: true. If false, the permits stay held until their time to live has passed, whether the
-     * work goes on or not.
+     * Lets a shutdown of this application instance release the grant of work that has not ended within {@code semaphore.shutdown-timeout}.
+     * Default: true. If false, the permits stay held until their time to live has passed, whether the work goes on or not.
      *
      * @return whether to release it
      */

@@ -77,8 +77,8 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     /**
      * Creates an advisor.
      *
-     * @param operations supplies the operations. It is not called before the first guarded method is, since advisors are
-     *     created before ordinary beans, and must not initialize a {@code DataSource} early
+     * @param operations supplies the operations. It is not called before the first guarded method is, because advisors are created before
+     *     ordinary beans, and must not initialize a {@code DataSource} early
      * @param beanFactory resolves the placeholders and bean references of annotations
      * @param order the position of the advice; a lower value is further out
      * @param threads releases permits when a future or publisher completes, and then runs the dependent actions of the caller. It must
@@ -101,8 +101,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
     }
 
     /**
-     * {@return the names without expressions in the annotations of all classes processed so far, each with a method that uses
-     * it}
+     * {@return the names that contain no expression, from the annotations of all classes processed so far; each with a method that uses it}
      */
     public Map<String, String> literalNames() {
         return Map.copyOf(literalNames);

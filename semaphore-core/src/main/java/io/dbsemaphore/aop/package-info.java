@@ -4,7 +4,7 @@
  * releases when the method returns, when a future completes, or at the end of each subscription.
  *
  * <p>Depends on the public contract, the annotation and {@code io.dbsemaphore.concurrent}. Reactor is optional: only
- * {@code ReactiveGuard} refers to it, and is loaded only if it is present.
+ * {@code ReactiveGuard} refers to it, and is loaded only if Reactor is present.
  *
  * <p>{@link io.dbsemaphore.aop.WithPermitsAdvisor} and {@link io.dbsemaphore.aop.UnguardableMethodException} are public API; all
  * else is internal.

@@ -1,7 +1,7 @@
 package io.dbsemaphore.config;
 
 /**
- * Who is refused when a caller would wait for a semaphore that {@link SemaphoreSettings#MAX_WAITING} callers wait for.
+ * Selects who is refused when {@link SemaphoreSettings#MAX_WAITING} callers wait for a semaphore and a further caller would wait, too.
  */
 public enum OnFull {
 

@@ -63,15 +63,15 @@ public final class SemaphoreSettings {
 
     /**
      * How long an acquire waits for permits unless its request says otherwise, for each semaphore or pattern; by default zero, that is,
-     * it does not wait. An acquire of several semaphores waits for the longest of their values.
+     * it does not wait. An acquire of several semaphores waits as long as the longest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> WAIT_TIME = Setting.of(
                     ALL, "semaphore.defaults.wait-time", PerSemaphore.all(Duration.ZERO))
             .where(eachOf(atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
-     * The longest head start that a request may ask for; by default an hour, from zero to 365 days. Callers without one are overtaken for so
-     * long.
+     * The longest head start that a request may ask for; by default an hour, from zero to 365 days. Callers without one can be overtaken
+     * for that long.
      */
     public static final Setting<Duration> MAX_HEAD_START = Setting.of(
                     ALL, "semaphore.max-head-start", Duration.ofHours(1))
@@ -126,8 +126,8 @@ public final class SemaphoreSettings {
             .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
-     * The time without a statement after which the server ends the session of an open transaction of the library, which frees the locks
-     * of a frozen JVM; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
+     * The time without a statement after which the server ends the session of an open transaction of the library, to free the locks of a
+     * frozen JVM; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
      */
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
             Setting.of(ALL, "semaphore.jdbc.session-idle-limit", Duration.ofSeconds(10));
@@ -141,8 +141,8 @@ public final class SemaphoreSettings {
             Setting.of(ALL, "semaphore.jdbc.max-attempts", 3).where(atLeast(1, "no transaction would run"));
 
     /**
-     * The globs, such as {@code tenant:*}, by which semaphores are created on first use, each with their capacity; by default none. If
-     * several match, the longest counts. A glob needs at least one {@code *} and a fixed part, the capacity is at least 0.
+     * The globs, such as {@code tenant:*}, by which semaphores are created on first use, each with its capacity; by default none. If
+     * several match, the longest applies. A glob needs at least one {@code *} and a fixed part; the capacity is at least 0.
      */
     public static final Setting<Map<String, Integer>> PATTERNS = Setting.of(
                     "semaphore.patterns", Map.<String, Integer>of())
@@ -175,8 +175,8 @@ public final class SemaphoreSettings {
     public static final Setting<Boolean> PIPELINING = Setting.of(ALL, "semaphore.jdbc.pipelining", true);
 
     /**
-     * The shortest round trip to the database with which an acquire is tried in one round trip instead of two; by default 0.3ms. With a
-     * shorter one, the larger statements would cost as much as the round trip that they save. Needs {@link #PIPELINING}.
+     * The round-trip time to the database from which an acquire is tried in one round trip instead of two; by default 0.3ms. Below it, the
+     * larger statements would cost as much as the round trip that they save. Needs {@link #PIPELINING}.
      */
     public static final Setting<Duration> ONE_TRIP_FROM = Setting.of(
                     ALL, "semaphore.jdbc.one-trip-from", Duration.ofNanos(300_000))
@@ -209,9 +209,9 @@ public final class SemaphoreSettings {
             Setting.of(ALL, "semaphore.defaults.fair", PerSemaphore.all(true));
 
     /**
-     * How many callers may wait for a semaphore, of all instances, for each semaphore or pattern; at least 0, by default
+     * How many callers of all instances may wait for a semaphore, for each semaphore or pattern; at least 0, by default
      * {@link Integer#MAX_VALUE}, that is, any number. A further caller is refused at once, unless it is granted its permits at once. Each
-     * instance counts its own callers exactly, and others as of their last poll or transaction; without {@link #FAIR} only its own.
+     * instance counts its own callers exactly, and others as of its last poll or transaction; without {@link #FAIR} only its own.
      */
     public static final Setting<PerSemaphore<Integer>> MAX_WAITING = Setting.of(
                     "semaphore.semaphores.<name>.max-waiting", PerSemaphore.all(Integer.MAX_VALUE))
@@ -219,7 +219,7 @@ public final class SemaphoreSettings {
 
     /**
      * Who is refused when more than {@link #MAX_WAITING} callers would wait, for each semaphore or pattern; by default
-     * {@link OnFull#KEEP_OLDEST}. Without {@link #MAX_WAITING} it has no effect.
+     * {@link OnFull#KEEP_OLDEST}. {@link OnFull#KEEP_NEWEST} requires {@link #MAX_WAITING}.
      */
     public static final Setting<PerSemaphore<OnFull>> ON_FULL =
             Setting.of("semaphore.semaphores.<name>.on-full", PerSemaphore.all(OnFull.KEEP_OLDEST));
@@ -334,7 +334,22 @@ public final class SemaphoreSettings {
                 .accept(DEFAULT_TTL.property(), get(DEFAULT_TTL));
         atLeast(get(LOCK_WAIT_TIMEOUT), "the server would end transactions within semaphore.jdbc.lock-wait-timeout")
                 .accept(SESSION_IDLE_LIMIT.property(), get(SESSION_IDLE_LIMIT));
+        get(ON_FULL)
+                .byName()
+                .forEach((name, onFull) -> requireMaxWaiting("semaphore.semaphores." + name, name, onFull));
+        get(ON_FULL)
+                .byPattern()
+                .forEach((glob, onFull) -> requireMaxWaiting("semaphore.patterns.[" + glob + "]", glob, onFull));
         return this;
+    }
+
+    private void requireMaxWaiting(String property, String name, OnFull onFull) {
+        if (onFull == OnFull.KEEP_NEWEST && get(MAX_WAITING).of(name) == Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                    ("%s.on-full is keep-newest, but %s.max-waiting is not set: any number of callers could"
+                                    + " wait, and none would be refused. Set max-waiting, or remove on-full.")
+                            .formatted(property, property));
+        }
     }
 
     @Override

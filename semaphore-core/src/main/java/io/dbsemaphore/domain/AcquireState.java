@@ -95,7 +95,7 @@ public class AcquireState {
         return Set.copyOf(requestIds);
     }
 
-    /** Whether an attempt of this acquire inserted the row, and not another acquire with the same external id. */
+    /** Whether an attempt of this acquire, not another acquire with the same external id, inserted the row. */
     public boolean isOwnRequest(long requestId) {
         return requestIds.contains(requestId);
     }

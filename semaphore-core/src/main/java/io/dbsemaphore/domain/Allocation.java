@@ -72,7 +72,7 @@ public record Allocation(
         return waiters;
     }
 
-    /** The lowest token that will be held of each semaphore of which permits are granted, by its id. */
+    /** By the id of each semaphore of which permits are granted, the lowest token that will be held. */
     public SortedMap<Long, Long> watermarks() {
         TreeMap<Long, Long> watermarks = new TreeMap<>();
         approvals.forEach(approval -> approval.shares()

@@ -13,7 +13,7 @@ public record PatternCapacity(
     /** Stands for the providers of the application in {@link #setBy} and in the audit. */
     public static final String PROVIDER = "CapacityProvider";
 
-    /** Stands there for the pattern, once the providers no longer give a capacity. */
+    /** Stands for the pattern in both, once the providers no longer give a capacity. */
     public static final String PATTERN = "pattern";
 
     /** Whether a provider has set it. */

@@ -125,7 +125,7 @@ public final class SemaphoreAvailability {
     }
 
     /**
-     * The availability after the decisions; without any, as it was read.
+     * The availability after any decisions, otherwise as it was read.
      *
      * @param isRegistered whether the other instances know the waiting callers of this one
      */

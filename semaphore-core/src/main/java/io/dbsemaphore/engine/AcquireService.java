@@ -4,6 +4,7 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.concurrent.LimitedExecutor;
@@ -24,6 +25,7 @@ import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -72,6 +74,7 @@ final class AcquireService {
     private final Executor asynchronousSteps;
 
     private final LimitedExecutor completions;
+    private final WaitReports reports;
     /** Has one permit fewer for each acquire in progress. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
     /** Refuses further acquires, so that {@link #awaitNone} ends even if callers go on acquiring. */
@@ -117,6 +120,7 @@ final class AcquireService {
         this.with = with;
         asynchronousSteps = with.completing("listeners of asynchronous acquires");
         completions = with.completing("dependent actions of asynchronous acquires");
+        reports = new WaitReports(with.scheduler(), with.completing("wait listeners"));
     }
 
     /**
@@ -211,6 +215,10 @@ final class AcquireService {
             throw new SemaphoreClosedException();
         }
         InProgress begun = new InProgress(acquire, steps, delivery);
+        acquire.call()
+                .request()
+                .waitListener()
+                .ifPresent(listener -> reports.begin(listener, begun.result, begun.result));
         begun.begin();
         return begun;
     }
@@ -245,10 +253,23 @@ final class AcquireService {
         completions.relieve(Duration.ZERO);
     }
 
+    /** The result, which says where the caller stands until it is complete. */
+    private final class Result extends CompletableFuture<AcquireResult> implements QueuePosition.Source {
+
+        /** The attempt in progress; null when the result is complete. */
+        private volatile @Nullable Acquire acquire;
+
+        @Override
+        public List<QueuePosition> positions() {
+            Acquire current = acquire;
+            return current == null || isDone() ? List.of() : with.commit().positions(current);
+        }
+    }
+
     /** One acquire in progress: attempt after attempt of the same call, until an answer is final. */
     private final class InProgress {
 
-        private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
+        private final Result result = new Result();
         private final Executor steps;
         private final Executor delivery;
         /** Completed when the caller has left, or no longer waits for the preparation of another attempt. */
@@ -287,6 +308,7 @@ final class AcquireService {
         @SuppressWarnings("FutureReturnValueIgnored") // the nested future is composed
         private CompletableFuture<AcquireResult> attempt(Acquire next) {
             acquire = next;
+            result.acquire = next;
             with.commit().submit(next);
             // no effect once the acquire is answered, for example if that answer completes the result
             var unused = result.whenComplete((ended, failure) -> with.commit().cancel(next));
@@ -347,6 +369,7 @@ final class AcquireService {
         /** Ends the acquire before the delivery, which may run code of the application: a stop need not wait for that. */
         private void end(AcquireResult outcome, @Nullable Throwable failure) {
             inProgress.release();
+            result.acquire = null;
             if (outcome instanceof AcquireResult.Granted granted) { // the caller may leave before the delivery
                 var unused = result.whenComplete((delivered, none) -> {
                     if (!granted.equals(delivered)) {

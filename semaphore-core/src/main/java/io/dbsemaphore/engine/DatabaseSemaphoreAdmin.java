@@ -9,6 +9,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -139,6 +140,12 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
     @Override
     public List<WaitingInstance> waiting(String name) {
         return of(name, database -> database.admin().waiting(name));
+    }
+
+    @Override
+    public List<WaitingCaller> waitingCallers(String name, int limit) {
+        checkLimit(limit);
+        return of(name, database -> database.admin().waitingCallers(name, limit));
     }
 
     @Override

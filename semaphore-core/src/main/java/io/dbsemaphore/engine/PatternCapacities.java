@@ -66,7 +66,7 @@ record PatternCapacities(
     }
 
     /**
-     * The semaphores of a pattern whose capacity differs from this one, and was not set by a provider of the application.
+     * The semaphores of a pattern whose capacity is not this one, nor set by an application's provider.
      *
      * @throws IllegalArgumentException if it is not a pattern of this engine
      */

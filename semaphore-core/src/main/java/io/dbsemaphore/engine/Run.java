@@ -171,7 +171,10 @@ final class Run {
                                         settings.get(SemaphoreSettings.FAIR)::of)
                                 .withMaxWaiting(
                                         settings.get(SemaphoreSettings.MAX_WAITING)::of,
-                                        keepsNewest(settings.get(SemaphoreSettings.ON_FULL))),
+                                        keepsNewest(settings.get(SemaphoreSettings.ON_FULL)))
+                                .withReuse(name -> !settings.get(SemaphoreSettings.REUSE)
+                                        .of(name)
+                                        .isZero()),
                         threads,
                         scheduler,
                         database.threads(),

@@ -36,7 +36,7 @@ public final class SchemaScript {
         return dataSource;
     }
 
-    /** {@return the location on the class path of the script without the configured prefix of the tables} */
+    /** {@return the class path location of the script, before the configured prefix of the tables is added} */
     public String location() {
         return "db/dbsemaphore/sql/%s.sql".formatted(database.name().toLowerCase(Locale.ROOT));
     }

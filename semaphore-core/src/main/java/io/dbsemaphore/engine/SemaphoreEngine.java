@@ -90,7 +90,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param settings the settings
      * @param semaphoreListeners supplies the listeners, see the constructor with all parameters
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
-     * @throws RuntimeException as the constructor with all parameters
+     * @throws RuntimeException in the cases that the constructor with all parameters lists
      */
     public SemaphoreEngine(
             DataSource dataSource,

@@ -11,8 +11,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Thrown when an engine cannot enforce semaphores on its database, with its tables, or with an option of the driver, or when the data source
- * throws exceptions other than {@link SQLException}.
+ * Thrown when the database, its tables or an option of the driver keep an engine from enforcing semaphores, or when the data source throws
+ * exceptions other than {@link SQLException}.
  */
 public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 

@@ -116,7 +116,7 @@ public enum Database {
 
     /**
      * Replaces three functions by SQL for the database's clock. {@code utc_now()} is a timestamp without time zone, in UTC whatever the
-     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or a column to that, or to a column that is named first.
+     * time zone of the session is. {@code utc_plus_millis(…)} adds a parameter or column to that, or to the column given before it.
      * {@code epoch_micros()} is the clock in microseconds since 1970.
      */
     public String withClock(String sql) {
@@ -246,8 +246,8 @@ public enum Database {
     }
 
     /**
-     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool does that; the table
-     * would then stay locked against changes, and PostgreSQL would execute nothing after a failure.
+     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool would end it; a
+     * table would then stay locked against changes, and PostgreSQL would execute nothing after a failure.
      */
     public static <T> T query(DataSource dataSource, String sql, ResultSetExtractor<T> reader) throws SQLException {
         try (Connection connection = dataSource.getConnection();

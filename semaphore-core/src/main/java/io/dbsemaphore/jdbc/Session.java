@@ -130,8 +130,8 @@ public final class Session {
     }
 
     /**
-     * Records that a statement or the commit has failed. If the server rejects writes, the session is evicted when it is {@linkplain
-     * #restore returned}, if its pool then replaces it.
+     * Records that a statement or the commit has failed. If the server rejects writes, and the pool replaces evicted sessions, this one is
+     * evicted when it is {@linkplain #restore returned}.
      */
     public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);

@@ -248,7 +248,7 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * Returns all connections to the host until {@link #resume}, and waits for those in use.
+     * Gives all connections back to the host until {@link #resume}; waits for those in use.
      *
      * @param timeout how long to wait
      */
@@ -270,8 +270,8 @@ public final class Sessions implements AutoCloseable {
     }
 
     /**
-     * Returns the data source outside of the host's transactions: the target of a transaction-aware proxy, which would return the
-     * connection of the current transaction.
+     * Returns the data source outside the host's transactions: for a transaction-aware proxy, its target, because the proxy returns the
+     * current transaction's connection.
      */
     public static DataSource outsideOfHostTransactions(DataSource host) {
         DataSource outside = host;

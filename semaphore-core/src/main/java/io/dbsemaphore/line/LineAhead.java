@@ -21,6 +21,11 @@ public record LineAhead(Demand here, WaitersElsewhere elsewhere, Place place, bo
         return here.callers() + elsewhere.callersAhead(place);
     }
 
+    /** Whether more callers may be ahead than {@link #callers} counts. */
+    public boolean mayMoreBeAhead() {
+        return elsewhere.mayMoreBeAhead(place);
+    }
+
     /** The number of permits that are withheld from a caller behind this place, where a caller with this ask waits. */
     public long withheldBehind(int capacity, Ask ask, boolean ofSeveral) {
         return withheld(capacity) + (isWindowOpen || !ofSeveral ? ask.permits(capacity) : 0);

@@ -13,6 +13,7 @@ import java.util.function.ToIntFunction;
  * @param fair whether the permits of a semaphore are granted in that order
  * @param maxWaiting how many callers may wait for a semaphore; {@link LineLimit#UNLIMITED} if any number
  * @param keepsNewest whether more callers than that displace the first ones of a semaphore
+ * @param reused whether permits of a semaphore are reused
  * @param waiting the waiting callers, by semaphore; semaphores that nobody waits for are missing
  */
 public record OwnLines(
@@ -21,6 +22,7 @@ public record OwnLines(
         Predicate<String> fair,
         ToIntFunction<String> maxWaiting,
         Predicate<String> keepsNewest,
+        Predicate<String> reused,
         Map<String, LineHead> waiting) {
 
     public OwnLines {
@@ -29,15 +31,19 @@ public record OwnLines(
 
     /** This instance, while nobody waits, and any number of callers may. */
     public OwnLines(LongSupplier id, String owner, Predicate<String> fair) {
-        this(id, owner, fair, name -> LineLimit.UNLIMITED, name -> false, Map.of());
+        this(id, owner, fair, name -> LineLimit.UNLIMITED, name -> false, name -> false, Map.of());
     }
 
     public OwnLines withMaxWaiting(ToIntFunction<String> limits, Predicate<String> keepingNewest) {
-        return new OwnLines(id, owner, fair, limits, keepingNewest, waiting);
+        return new OwnLines(id, owner, fair, limits, keepingNewest, reused, waiting);
+    }
+
+    public OwnLines withReuse(Predicate<String> isReused) {
+        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, isReused, waiting);
     }
 
     public OwnLines with(Map<String, LineHead> callers) {
-        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, callers);
+        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, reused, callers);
     }
 
     public long instance() {

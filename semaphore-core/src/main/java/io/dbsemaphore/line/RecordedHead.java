@@ -2,7 +2,11 @@ package io.dbsemaphore.line;
 
 import java.time.Duration;
 import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The callers of one instance that wait for a semaphore, as stored in the database.
@@ -18,6 +22,44 @@ public record RecordedHead(long semaphoreId, long instance, List<Waiter> first, 
 
     public RecordedHead {
         first = List.copyOf(first);
+    }
+
+    /** The caller behind which others of this instance may stand whose places are not known; null if all are known. */
+    @Nullable Waiter lastBeforeHidden() {
+        if (size <= first.size() || first.isEmpty()) {
+            return null;
+        }
+        List<Waiter> several = first.stream().filter(Waiter::ofSeveral).toList();
+        return several.size() < LineHead.MAX_OF_SEVERAL
+                ? first.get(first.size() - 1)
+                : several.get(LineHead.MAX_OF_SEVERAL - 1);
+    }
+
+    /**
+     * A caller among those of all instances.
+     *
+     * @param head the index of its instance's record
+     * @param mayMoreBeAhead whether callers whose places are not known may be ahead of it
+     */
+    public record Standing(int head, Waiter waiter, boolean mayMoreBeAhead) {}
+
+    /** The callers of these records, the next one first. */
+    public static List<Standing> inOrder(List<RecordedHead> heads) {
+        Place hidden = heads.stream()
+                .map(RecordedHead::lastBeforeHidden)
+                .filter(Objects::nonNull)
+                .map(Waiter::place)
+                .min(Comparator.naturalOrder())
+                .orElse(Place.LAST);
+        List<Standing> standings = new ArrayList<>();
+        for (int i = 0; i < heads.size(); i++) {
+            for (Waiter waiter : heads.get(i).first) {
+                standings.add(new Standing(i, waiter, waiter.place().compareTo(hidden) > 0));
+            }
+        }
+        standings.sort(Comparator.comparing((Standing each) -> each.waiter().place())
+                .thenComparing(each -> heads.get(each.head()).instance));
+        return standings;
     }
 
     /** Whether the record is valid. If the expiry is too far away, the clock was set back, and the record is not valid. */

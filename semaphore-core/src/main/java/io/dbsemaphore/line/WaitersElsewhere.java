@@ -54,7 +54,7 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
         return withheld;
     }
 
-    /** The number of all these callers, also of those whose places are not known. */
+    /** The number of all these callers, including those whose places are not known. */
     public long callers() {
         long callers = 0;
         for (RecordedHead queue : queues) {
@@ -74,9 +74,17 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
         return ahead;
     }
 
+    /** Whether more callers may be ahead of this place than {@link #callersAhead} counts, since not all places are known. */
+    public boolean mayMoreBeAhead(Place place) {
+        return queues.stream().anyMatch(queue -> {
+            Waiter last = queue.lastBeforeHidden();
+            return last != null && isAhead(last, queue.instance(), place);
+        });
+    }
+
     /**
-     * The number of callers that came later than this time, in microseconds since 1970. The callers of an instance whose places are not
-     * known count if a known one of that instance does.
+     * The number of callers that came later than this time, in microseconds since 1970. Callers whose places are not known count if a known
+     * caller of their instance does.
      */
     public long callersSince(long arrival) {
         long since = 0;

@@ -10,16 +10,19 @@ import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PatternCapacity;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.line.RecordedHead;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
@@ -96,8 +99,8 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
      *
      * @param wanted the semaphores, with distinct names
      * @param maxOfPatterns the maximum number of semaphores created by patterns
-     * @param guard the name of the semaphore whose row is locked while they are counted
-     * @param known the number of these semaphores; negative to count them
+     * @param guard the name of the semaphore whose row is locked while those of patterns are counted
+     * @param known the number of semaphores of patterns; negative to count them
      * @throws RuntimeException for a duplicate key if another transaction creates one at the same time; retry
      */
     public Creation createOfPatterns(
@@ -155,8 +158,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     }
 
     /**
-     * Finds the next semaphores of patterns, by id, whose name matches a glob and whose capacity differs and was not set by a provider of
-     * the application.
+     * Finds the next semaphores of patterns, by id, whose name matches a glob and whose capacity is neither {@code otherThan} nor set by a provider.
      */
     public List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return transaction.execute(() -> tables.semaphores().findOfPatterns(glob, otherThan, afterId, limit));
@@ -286,17 +288,17 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
         return transaction.execute(() -> tables.semaphores().findStatuses(containing, afterName, limit));
     }
 
-    /** Reads since when callers wait and permits are held, for the same semaphores. */
+    /** Reads since when callers wait and permits are held, for the semaphores of such a page. */
     public List<Since> since(String containing, String afterName, int limit) {
         return transaction.execute(() -> tables.semaphores().findSince(containing, afterName, limit));
     }
 
-    /** Counts the requests of all semaphores that were granted within this time, up to the limit. */
+    /** Counts the requests, of all semaphores, that were granted within this time, up to the limit. */
     public int granted(Duration last, int limit) {
         return transaction.execute(() -> tables.requests().countGranted(last, limit));
     }
 
-    /** Reads a page of the holders whose owner, label or external id contains a text, by token. */
+    /** Reads a page of holders, by token, whose owner, label or external id contains a text. */
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
                 name,
@@ -312,6 +314,19 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     /** Reads the waiting callers of each instance; the instance that has waited longest comes first. */
     public List<WaitingInstance> waiting(String name) {
         return of(name, id -> reports().findWaiting(id), SemaphoreWaiter::toContract);
+    }
+
+    /** Reads the waiting callers that the instances have told each other of; the next one comes first. */
+    public List<WaitingCaller> waitingCallers(String name, int limit) {
+        List<SemaphoreWaiter> rows = of(name, id -> reports().findWaiting(id), row -> row);
+        List<WaitingCaller> callers = new ArrayList<>();
+        for (RecordedHead.Standing each :
+                RecordedHead.inOrder(rows.stream().map(SemaphoreWaiter::toHead).toList())) {
+            if (callers.size() < limit) {
+                callers.add(rows.get(each.head()).toContract(each, callers.size()));
+            }
+        }
+        return callers;
     }
 
     /**

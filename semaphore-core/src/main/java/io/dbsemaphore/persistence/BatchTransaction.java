@@ -462,7 +462,7 @@ public final class BatchTransaction {
      * Releases requests, in one round trip if the driver pipelines. The outcomes are read after the commit.
      *
      * @param permitIds the ids of the permits of each request, by its id
-     * @param waits whether to wait for permits that another transaction has locked, for a single request only; otherwise requests
+     * @param waits whether to wait for permits locked by another transaction (only with a single request); otherwise requests
      *     with such permits are left out
      * @param blocked whether an earlier attempt met locked rows, so that locked requests are left out, too
      */

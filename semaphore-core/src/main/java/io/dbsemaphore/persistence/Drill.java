@@ -143,7 +143,7 @@ public final class Drill {
         this.ids = keys.stream().map(key -> tables.ids().next()).toList();
     }
 
-    /** Runs the drill on the current thread, which must be one of the library. */
+    /** Runs the drill on the current thread, which must be one of the library's. */
     void run() {
         @Nullable RuntimeException failure = null;
         try {

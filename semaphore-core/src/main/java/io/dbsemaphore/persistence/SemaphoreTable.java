@@ -262,7 +262,9 @@ final class SemaphoreTable {
         return sql.read(FIND_OF_PATTERNS, SemaphoreTable::ofPattern, afterId, limit);
     }
 
-    /** Finds the next semaphores of patterns, by id, whose name matches a glob and whose capacity differs and was set by no provider. */
+    /**
+     * Finds the next semaphores of patterns, by id, whose name matches a glob and whose capacity is not this one, nor set by a provider.
+     */
     List<PatternCapacity> findOfPatterns(String glob, int otherThan, long afterId, int limit) {
         return sql.read(
                 FIND_OTHERS_OF_PATTERNS,

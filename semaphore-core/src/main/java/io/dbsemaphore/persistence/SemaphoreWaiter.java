@@ -1,14 +1,21 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Waiter;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.IdClass;
 import jakarta.persistence.Table;
 import java.io.Serializable;
+import java.time.Duration;
 import java.time.LocalDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +64,32 @@ class SemaphoreWaiter {
 
     WaitingInstance toContract() {
         return new WaitingInstance(instance, owner, StoredGrant.instant(since), waiting);
+    }
+
+    /** Describes one of its callers. */
+    WaitingCaller toContract(RecordedHead.Standing standing, long ahead) {
+        Waiter waiter = standing.waiter();
+        return new WaitingCaller(
+                instance,
+                owner,
+                ahead,
+                standing.mayMoreBeAhead(),
+                StoredGrant.instant(Place.utc(waiter.arrival())),
+                waiter.ask().count(),
+                waiter.ask().exclusive(),
+                waiter.ofSeveral(),
+                Optional.of(waiter.headStart())
+                        .filter(micros -> micros > 0)
+                        .map(micros -> Duration.of(micros, ChronoUnit.MICROS)));
+    }
+
+    RecordedHead toHead() {
+        return new RecordedHead(
+                semaphoreId,
+                instance,
+                WaiterCodec.decode(waiters, firstWaiters, Place.micros(since)),
+                waiting,
+                expiresAt);
     }
 
     Key key() {

@@ -17,7 +17,7 @@ public record UndoTransaction(ShortTransaction transaction, Tables tables) {
     /**
      * Ensures that no attempt of this acquire holds permits, or ever will. Another caller's acquire with the same external id still may.
      *
-     * @param keptAlive whether this JVM kept the grant alive while no caller used it; such renewals do not count
+     * @param keptAlive whether this JVM kept the unused grant alive; such renewals do not count as use
      */
     public void undo(AcquireState acquire, boolean keptAlive) {
         AcquireCommand command = acquire.command();

@@ -14,8 +14,8 @@ import java.util.OptionalInt;
  * <p><b>When.</b> A provider is asked before an acquire creates a semaphore. {@link SemaphoreMaintenance#releaseOrphans}, every 5 minutes by
  * default and on one instance at a time, asks again about all semaphores that patterns have created, and applies the answers that have
  * changed. Each change is audited as a {@link CapacityChange} by the operator {@code CapacityProvider}, and revokes no permits. The
- * maintenance asks about one semaphore after the other for at most half of {@code semaphore.maintenance.orphan-release-interval}, and
- * continues from there the next time.
+ * maintenance asks about one semaphore after the other for at most half of {@code semaphore.maintenance.orphan-release-interval}, and next
+ * time resumes where it stopped.
  *
  * <p><b>Precedence.</b> A capacity that was set by hand is kept, and providers are not asked about it. A capacity that a provider gives
  * takes precedence over that of the pattern: neither {@link SemaphoreAdmin#setCapacityOfPattern} nor {@code semaphore.capacity-at-start}
@@ -27,8 +27,8 @@ import java.util.OptionalInt;
  *
  * <p><b>Failures.</b> A provider fails if it throws an exception, returns a negative capacity, or does not answer in time. An acquire then
  * throws a {@link CapacityUnknownException}: the semaphore is not created, and nothing is acquired. The maintenance logs one warning, and
- * the semaphores keep their capacities. An acquire waits for the answer until {@code semaphore.jdbc.decision-timeout} (5 seconds) after its
- * wait time; the maintenance waits for that timeout. Give calls to other systems a shorter timeout.
+ * the semaphores keep their capacities. An acquire waits for the answer up to its wait time plus {@code semaphore.jdbc.decision-timeout} (5
+ * seconds), the maintenance up to that timeout. Give calls to other systems a shorter timeout.
  */
 @FunctionalInterface
 public interface CapacityProvider {

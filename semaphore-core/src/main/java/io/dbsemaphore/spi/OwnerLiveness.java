@@ -3,7 +3,7 @@ package io.dbsemaphore.spi;
 /**
  * Reports whether an owner still exists, for example the owner of a job that is registered without a time to live.
  * {@code SemaphoreMaintenance.releaseOrphans} asks the beans of this type about every owner that holds permits, application instances
- * included. If there are several beans, the first answer other than {@link Liveness#UNKNOWN} counts.
+ * included. If there are several beans, the first answer other than {@link Liveness#UNKNOWN} applies.
  *
  * <p>Called on the thread that runs the maintenance, outside any transaction. An exception is logged and counts as
  * {@link Liveness#UNKNOWN}.

@@ -105,8 +105,8 @@ public interface SemaphoreListener {
 
     /**
      * Called when a transaction of the library failed because of a conflict with another transaction or a lost connection, and is repeated.
-     * If it acquires or releases, the thread is one of the library ({@code semaphore-application-N}); otherwise the one that runs it, or
-     * the calling thread.
+     * If the transaction acquires or releases, the thread is one of the library ({@code semaphore-application-N}); otherwise the one that
+     * runs the transaction, or the calling thread.
      *
      * @param event why it is repeated
      */

@@ -97,4 +97,25 @@ class SemaphoreSettingsTests {
         assertThatCode(shortTtl.with(SemaphoreSettings.DEFAULT_TTL, Duration.ofSeconds(30))::requireConsistent)
                 .doesNotThrowAnyException();
     }
+
+    @Test
+    void keepNoNewestCallersWhereAnyNumberMayWait() {
+        PerSemaphore<OnFull> newestOfEach = PerSemaphore.all(OnFull.KEEP_OLDEST)
+                .with("report", OnFull.KEEP_NEWEST)
+                .with("tenant:*", OnFull.KEEP_NEWEST);
+        PerSemaphore<Integer> ofReport = PerSemaphore.all(Integer.MAX_VALUE).with("report", 1);
+        SemaphoreSettings unbounded = defaults.with(SemaphoreSettings.ON_FULL, newestOfEach);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(unbounded::requireConsistent)
+                .withMessage(
+                        "semaphore.semaphores.report.on-full is keep-newest, but semaphore.semaphores.report.max-waiting"
+                                + " is not set: any number of callers could wait, and none would be refused. Set max-waiting, or"
+                                + " remove on-full.");
+        assertThatIllegalArgumentException()
+                .isThrownBy(unbounded.with(SemaphoreSettings.MAX_WAITING, ofReport)::requireConsistent)
+                .withMessageStartingWith("semaphore.patterns.[tenant:*].on-full is keep-newest, but ");
+        assertThatCode(unbounded.with(SemaphoreSettings.MAX_WAITING, ofReport.with("*", 3))::requireConsistent)
+                .doesNotThrowAnyException();
+    }
 }

@@ -68,6 +68,14 @@ class WaitersElsewhereTests {
     }
 
     @Test
+    void mayBeMoreThanAreKnownIfAllThatAreKnownAreAhead() {
+        RecordedHead many = new RecordedHead(1, 7, List.of(EARLY), 2, NOW.plusSeconds(1));
+        assertThat(of(many).mayMoreBeAhead(Places.at(101))).isEqualTo(true);
+        assertThat(of(many).mayMoreBeAhead(Places.at(99))).isEqualTo(false);
+        assertThat(of(queue(7, EARLY)).mayMoreBeAhead(Places.at(101))).isEqualTo(false);
+    }
+
+    @Test
     void ofSeveralSemaphoresCountWhileTheWindowIsOpen() {
         WaitersElsewhere waiters = of(queue(6, OF_SEVERAL));
         assertThat(waiters.withheldAhead(Places.at(200), 10, true)).isEqualTo(4);

@@ -3,6 +3,7 @@ package io.dbsemaphore.maintenance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.PatternLimitExceededException;
@@ -84,7 +85,7 @@ class PatternCreationIntegrationTests {
         List<String> names =
                 IntStream.range(1_000, 3_000).mapToObj(i -> unique + i).toList();
         long begun = System.nanoTime();
-        List<CompletableFuture<PermitGrant>> granted = names.stream()
+        List<AcquireFuture> granted = names.stream()
                 .map(name -> first.semaphores().acquireAsync(AcquireRequest.of(name)))
                 .toList();
         all(granted);
@@ -202,7 +203,7 @@ class PatternCreationIntegrationTests {
         return grants;
     }
 
-    private static List<PermitGrant> all(List<CompletableFuture<PermitGrant>> grants) throws Exception {
+    private static List<PermitGrant> all(List<? extends CompletableFuture<PermitGrant>> grants) throws Exception {
         List<PermitGrant> all = new ArrayList<>();
         for (CompletableFuture<PermitGrant> grant : grants) {
             all.add(grant.get(60, TimeUnit.SECONDS));

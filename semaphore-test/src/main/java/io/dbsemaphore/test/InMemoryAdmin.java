@@ -10,6 +10,7 @@ import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.time.Duration;
 import java.time.Instant;
@@ -142,6 +143,11 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
 
     @Override
     public List<WaitingInstance> waiting(String name) {
+        throw unsupported();
+    }
+
+    @Override
+    public List<WaitingCaller> waitingCallers(String name, int limit) {
         throw unsupported();
     }
 

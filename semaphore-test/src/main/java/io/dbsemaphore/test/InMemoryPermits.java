@@ -5,6 +5,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
@@ -71,6 +72,12 @@ final class InMemoryPermits implements PermitManager {
     /** Callers that lose their grant before they get it. */
     private final Set<Caller> losers = new HashSet<>();
 
+    /** The calls of listeners, one after the other. */
+    private CompletableFuture<?> tellings = CompletableFuture.completedFuture(null);
+
+    /** The positions of callers that a listener was told. */
+    private final Map<Caller, List<QueuePosition>> told = new HashMap<>();
+
     /** The caller that has just come; all others in the queue wait. */
     private @Nullable Caller newcomer;
 
@@ -105,7 +112,31 @@ final class InMemoryPermits implements PermitManager {
             settleOnce(now);
         } while (isDisplaced);
         newcomer = null;
+        told.keySet().retainAll(queue);
+        queue.forEach(this::tellPosition);
         watchTheTime();
+    }
+
+    /** Tells the listener of a caller where this stands, if that has changed. */
+    private void tellPosition(Caller caller) {
+        caller.request().waitListener().ifPresent(listener -> {
+            List<QueuePosition> positions = positions(caller);
+            if (!positions.equals(told.put(caller, positions))) {
+                tellings = tellings.handleAsync(
+                        (none, failure) -> {
+                            listener.waiting(positions);
+                            return null;
+                        },
+                        DELIVERY);
+            }
+        });
+    }
+
+    private List<QueuePosition> positions(Caller caller) {
+        return caller.request().permits().keySet().stream()
+                .sorted()
+                .map(name -> new QueuePosition(name, ahead(caller, name, false), false, Optional.empty()))
+                .toList();
     }
 
     private void settleOnce(Instant now) {
@@ -225,6 +256,21 @@ final class InMemoryPermits implements PermitManager {
         return caller.answer();
     }
 
+    /** The answer, which says where its caller stands. */
+    private final class Answer extends CompletableFuture<AcquireResult> implements QueuePosition.Source {
+
+        @Override
+        public List<QueuePosition> positions() {
+            synchronized (lock) {
+                return queue.stream()
+                        .filter(caller -> caller.answer() == this)
+                        .findFirst()
+                        .map(InMemoryPermits.this::positions)
+                        .orElse(List.of());
+            }
+        }
+    }
+
     private Caller enqueue(AcquireRequest request, boolean forWork, Executor delivery) {
         return change(ledger -> {
             ledger.requireWithinLimits(request);
@@ -234,7 +280,7 @@ final class InMemoryPermits implements PermitManager {
                     forWork,
                     clock.instant(),
                     ledger.waitTime(request),
-                    new CompletableFuture<>(),
+                    new Answer(),
                     delivery);
             request.permits().keySet().stream()
                     .flatMap(name -> Optional.ofNullable(scripts.get(name)).map(Deque::poll).stream())

@@ -27,7 +27,7 @@ import org.springframework.core.env.StandardEnvironment;
  *
  * <p>It differs from the engine where a database or several instances matter. Waiting callers are always served in the order of their
  * arrival. There is one instance, which never crashes. Listeners are not called, permits are not reused, and acquires within a transaction
- * of the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, since the semaphores have no
+ * of the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, because the semaphores have no
  * {@code DataSource}. It defers a release by the same thread until that transaction ends, but neither a forced release nor the reclaim of
  * an expired grant. {@link #admin()} checks names and capacities, but not operators, reasons, search texts or limits.
  *

@@ -28,7 +28,7 @@ public final class PermitLeakExtension implements BeforeEachCallback, AfterEachC
 
     private static final Namespace NAMESPACE = Namespace.create(PermitLeakExtension.class);
 
-    /** For JUnit. */
+    /** Called by JUnit. */
     public PermitLeakExtension() {}
 
     @Override

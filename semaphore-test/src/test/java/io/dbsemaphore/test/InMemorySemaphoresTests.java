@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -243,7 +244,7 @@ class InMemorySemaphoresTests {
     void aCallerThatIsInterruptedTooLateGetsTheRejection() throws Exception {
         semaphores.with("backup", 2).acquire(AcquireRequest.of("backup"));
         AcquireRequest both = AcquireRequest.of("backup", 2).withWaitTime(Duration.ofHours(1));
-        List<CompletableFuture<PermitGrant>> before =
+        List<AcquireFuture> before =
                 Stream.generate(() -> semaphores.acquireAsync(both)).limit(500).toList();
         CompletableFuture<Thread> waiting = new CompletableFuture<>();
         Future<Throwable> outcome = Concurrently.async(() -> {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -14,6 +15,7 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.PermitsExceedCapacityException;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
@@ -37,6 +39,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -426,6 +429,61 @@ abstract class SemaphoreContract {
     }
 
     @Test
+    void refusesTheFirstCallerOfSeveralSemaphoresWhereTheNewestOfOneIsKept() throws Exception {
+        String bounded = "newest-waits-" + UUID.randomUUID();
+        create(bounded, 2);
+        create(name, 1);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(bounded, 2));
+        Future<PermitGrant> first = acquireLater(AcquireRequest.of(bounded, name));
+        awaitWaiting(bounded, 1);
+        AcquireRequest one = AcquireRequest.of(bounded).withWaitTime(MINUTE);
+        Future<PermitGrant> newest = Concurrently.async(() -> semaphores().acquire(one));
+
+        assertThat(first)
+                .failsWithin(DEADLINE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOfSatisfying(
+                        PermitsUnavailableException.class,
+                        refused -> assertThat(refused.shortages())
+                                .filteredOn(PermitShortage::displaced)
+                                .extracting(PermitShortage::name)
+                                .containsExactly(bounded));
+        semaphores().acquire(AcquireRequest.of(name)).release();
+        holder.release();
+        Concurrently.get(newest).release();
+    }
+
+    @Test
+    void saysWhereACallerStands() throws Exception {
+        String name = "position-" + UUID.randomUUID();
+        create(name, 1);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(name));
+        AcquireRequest waits = AcquireRequest.of(name).withWaitTime(MINUTE);
+        AcquireFuture first = semaphores().acquireAsync(waits);
+        awaitWaiting(name, 1);
+        List<Long> told = new CopyOnWriteArrayList<>();
+        AcquireFuture second = semaphores()
+                .acquireAsync(waits.withWaitListener(
+                        positions -> told.add(positions.get(0).ahead())));
+        awaitWaiting(name, 2);
+
+        Awaitility.await().atMost(DEADLINE).untilAsserted(() -> {
+            assertThat(first.positions()).singleElement().returns(0L, QueuePosition::ahead);
+            assertThat(second.positions())
+                    .singleElement()
+                    .returns(name, QueuePosition::name)
+                    .returns(1L, QueuePosition::ahead)
+                    .returns(false, QueuePosition::isLowerBound);
+            assertThat(told).contains(1L);
+        });
+        holder.release();
+        Concurrently.get(first).release();
+        Concurrently.get(second).release();
+        assertThat(second.positions()).isEmpty();
+    }
+
+    @Test
     void refusesACallerForWhomTooManyWait() throws Exception {
         String bounded = "two-wait-" + UUID.randomUUID();
         create(bounded, 2);
@@ -552,7 +610,7 @@ abstract class SemaphoreContract {
     @Test
     void expiresWhenTheTimeToLiveHasPassed() {
         create(name, 1);
-        PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+        PermitGrant expiring = semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(6)));
         assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
 
         awaitTime(expiring.expiresAt().orElseThrow());
@@ -598,17 +656,19 @@ abstract class SemaphoreContract {
         create(name, 1);
         PermitGrant alive = semaphores()
                 .acquire(AcquireRequest.of(name)
-                        .withTtl(Duration.ofSeconds(4))
+                        .withTtl(Duration.ofSeconds(8))
                         .withKeepAlive(true)
-                        .withMaxHold(Duration.ofSeconds(10)));
+                        .withMaxHold(Duration.ofSeconds(16)));
 
-        awaitTime(alive.acquiredAt().plusMillis(5500));
+        awaitTime(alive.acquiredAt().plusMillis(9500));
         assertThat(alive.isHeld()).isEqualTo(true);
         assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
 
-        awaitTime(alive.acquiredAt().plusSeconds(11)); // the last renewal may take some time
+        awaitTime(alive.acquiredAt().plusSeconds(17));
+        Awaitility.await("the last renewal, which may take some time")
+                .atMost(DEADLINE)
+                .until(() -> semaphores().tryAcquire(AcquireRequest.of(name)), Optional::isPresent);
         assertThat(alive.isHeld()).isEqualTo(false);
-        assertThat(semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
     }
 
     @Test

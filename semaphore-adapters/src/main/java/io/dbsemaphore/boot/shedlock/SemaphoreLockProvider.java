@@ -50,7 +50,8 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
      *
      * @throws org.springframework.dao.DataAccessException if the database fails despite the retries; nothing is locked
      * @throws io.dbsemaphore.SemaphoreException if the acquire fails otherwise, for example because this instance is stopped. Nothing is
-     *     locked, except after an {@link io.dbsemaphore.AcquireOutcomeUnknownException} until the library has undone the acquire
+     *     locked; but after an {@link io.dbsemaphore.AcquireOutcomeUnknownException}, the lock may be held until the library has undone the
+     *     acquire
      * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open, and
      *     {@code semaphore.host-transaction} is {@code refuse}
      */
@@ -90,7 +91,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
             }
         }
 
-        /** Releases, and does not extend, a lock that has expired by this JVM's clock, although its permit may last longer. */
+        /** Releases a lock that has expired by this JVM's clock instead of extending it, although its permit may last longer. */
         @Override
         protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
             if (age().compareTo(lockConfiguration.getLockAtMostFor()) >= 0) {

@@ -182,8 +182,8 @@ public final class Acquire extends AcquireState {
     }
 
     /**
-     * Completed with the answer, the failure of the acquire, or, if withdrawn, a {@link java.util.concurrent.CancellationException}, by a
-     * thread of the engine that must not be blocked.
+     * Completed by a thread of the engine, which must not be blocked, with the answer, the failure of the acquire, or, if withdrawn, a
+     * {@link java.util.concurrent.CancellationException}.
      */
     public CompletableFuture<Answer> answer() {
         return answer;

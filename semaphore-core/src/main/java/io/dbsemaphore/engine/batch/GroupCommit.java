@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.BatchResult;
@@ -110,6 +111,11 @@ public final class GroupCommit {
         }
         deadlines.schedule(acquire);
         answerDisplaced();
+    }
+
+    /** Where a submitted acquire stands; empty if it does not wait. */
+    public List<QueuePosition> positions(Acquire acquire) {
+        return queue.positions(acquire);
     }
 
     /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
@@ -308,7 +314,7 @@ public final class GroupCommit {
 
     /**
      * Ends every wait with a {@link SemaphoreClosedException}. Acquires that are being decided get their answer within the decision timeout.
-     * Grants are still released, also those whose release is submitted later.
+     * Grants are still released, even those whose release is submitted later.
      */
     public void stopAcquires() {
         List<Acquire> waiting = queue.close();

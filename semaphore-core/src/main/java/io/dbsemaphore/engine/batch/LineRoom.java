@@ -58,6 +58,20 @@ record LineRoom(OwnLines limits, WaitingLines lines, ReadyQueue ready, List<Batc
         return left;
     }
 
+    /** The number of callers ahead of an acquire that are being tried after they have waited. */
+    long triedAhead(String name, Acquire acquire) {
+        long ahead = ready.wokenAhead(name, acquire);
+        for (Batch batch : inFlight) {
+            for (Acquire member : batch.members()) {
+                boolean isAhead = member.hasWaited()
+                        && member.names().contains(name)
+                        && Acquire.IN_ORDER.compare(member, acquire) < 0;
+                ahead += isAhead && member.isInBatch() ? 1 : 0;
+            }
+        }
+        return ahead;
+    }
+
     /**
      * The number of callers that wait for a semaphore, or are tried again after they have waited.
      *

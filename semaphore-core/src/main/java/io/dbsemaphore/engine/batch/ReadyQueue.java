@@ -282,6 +282,12 @@ final class ReadyQueue {
         return callers == null ? 0 : callers.size();
     }
 
+    /** The number of acquires that have waited for a semaphore and stand before this one. */
+    int wokenAhead(String name, Acquire acquire) {
+        TreeSet<Acquire> callers = woken.get(name);
+        return callers == null ? 0 : callers.headSet(acquire).size();
+    }
+
     /**
      * Adds to a semaphore's waiting callers the acquires of this queue that have waited for it. Other instances must know of these acquires
      * until they are decided.

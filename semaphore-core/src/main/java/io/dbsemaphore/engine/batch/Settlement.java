@@ -157,16 +157,25 @@ final class Settlement {
             lines.recordRefusal(refused.shortages());
             acquire.setPostponedUntil(null);
             if (refused.isByFullLine()) { // no instance was told of it
-                answer(acquire, answer);
+                answer(acquire, estimated(refused, answer));
                 return;
             }
             if (acquire.isWillingToWait()) {
                 waitOrTryAgain(acquire, result);
                 return;
             }
+            departed(acquire);
+            answer(acquire, estimated(refused, answer));
+            return;
         }
         departed(acquire);
         answer(acquire, answer);
+    }
+
+    /** The refusal with the time that the caller would have waited longer, as far as that is known. */
+    private Acquire.Answer estimated(GrantOutcome.Refused refused, Acquire.Answer answer) {
+        return new Acquire.Answer(
+                new GrantOutcome.Refused(lines.estimated(refused.shortages())), answer.asOf(), answer.epoch());
     }
 
     /** Adds a refused acquire to the lines. If others have taken the room since the transaction began, the next one decides again. */

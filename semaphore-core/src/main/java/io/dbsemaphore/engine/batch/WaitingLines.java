@@ -1,11 +1,13 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.line.Admission;
 import io.dbsemaphore.line.ArrivalClock;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
+import io.dbsemaphore.line.GrantRate;
 import io.dbsemaphore.line.LineAhead;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.LineLimit;
@@ -33,6 +35,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -63,25 +66,23 @@ final class WaitingLines {
      */
     private static final int MAX_PASSED = 16;
 
-    /** The longest interval between polls of an instance with up to two instances ahead of it; with more ahead, up to four times this. */
-    private static final long LONGEST = Duration.ofMillis(100).toNanos();
-
-    private static final long SHORTEST = Duration.ofMillis(2).toNanos();
-
-    /** How long grants of other instances are counted before a new count begins, and how long before a count is used. */
-    private static final long TURNOVER_WINDOW = Duration.ofMillis(500).toNanos();
-
-    private static final long TURNOVER_KNOWN = TURNOVER_WINDOW / 5;
-
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
     private final Map<String, Line> byName = new ConcurrentHashMap<>();
 
     private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
+    private final Predicate<String> isReused;
     private final ArrivalClock arrivals;
 
+    /** Creates lines of semaphores without reuse. */
     WaitingLines(QueueClock clock) {
+        this(clock, name -> false);
+    }
+
+    /** @param isReused whether permits of a semaphore are reused */
+    WaitingLines(QueueClock clock, Predicate<String> isReused) {
         this.clock = clock;
+        this.isReused = isReused;
         arrivals = new ArrivalClock(clock.now());
     }
 
@@ -99,11 +100,8 @@ final class WaitingLines {
         /** Where the next scan resumes: the last caller skipped. Null if the scan reached the end. */
         private @Nullable Acquire passed;
 
-        private long fence;
-        private boolean grantedElsewhere;
-        private long grants;
-        private long grantsSince = clock.now();
-        private double grantsPerNano;
+        private final Turnover turnover = new Turnover(clock.now());
+        private final GrantRate rate = new GrantRate();
 
         /** Creates an empty line. {@link #recordBatch} must follow. */
         private Line(String name) {
@@ -219,34 +217,18 @@ final class WaitingLines {
 
         private void answered(RemainingAvailability read, long asOf) {
             elsewhere = read.elsewhere();
-            recordFence(read.fenceBefore(), read.fence());
+            turnover.record(read.fenceBefore(), read.fence(), clock.now());
             latest = new PermitShortage(
                     latest.name(), read.capacity(), read.held(), latest.requested(), latest.earliestExpiry());
             latestAsOf = asOf;
             latestReadAt = Place.micros(read.readAt());
             answeredAt = clock.now();
-        }
-
-        /** Counts the grants of other instances: by how much the fence that was read exceeds the last one known. */
-        private void recordFence(long before, long after) {
-            if (fence != 0 && before > fence) {
-                grants += before - fence;
-                grantedElsewhere = true;
-            }
-            fence = Math.max(fence, after);
-            long elapsed = clock.now() - grantsSince;
-            if (elapsed > TURNOVER_WINDOW) {
-                grantsPerNano = grants / (double) elapsed;
-                grants = 0;
-                grantsSince = clock.now();
-            }
+            rate.read(read.fence(), answeredAt);
         }
 
         /** Whether, since the last call, another instance was granted permits that the next caller lacks. */
         private boolean takeGrantedElsewhere() {
-            boolean granted = grantedElsewhere;
-            grantedElsewhere = false;
-            return granted && missing() > 0;
+            return turnover.takeGranted() && missing() > 0;
         }
 
         /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
@@ -264,9 +246,21 @@ final class WaitingLines {
         /** The time until others are granted as many permits as the next caller lacks, at their present rate; or {@link Long#MAX_VALUE}. */
         private long nanosToTurn() {
             long missing = missing();
-            long elapsed = clock.now() - grantsSince;
-            double perNano = Math.max(elapsed > TURNOVER_KNOWN ? grants / (double) elapsed : 0, grantsPerNano);
-            return missing < 1 || perNano == 0 ? Long.MAX_VALUE : (long) (missing / perNano);
+            return missing < 1 ? Long.MAX_VALUE : turnover.nanosTo(missing, clock.now());
+        }
+
+        /** @param tried the number of callers ahead that are not in the line, since they are being tried */
+        private QueuePosition position(Acquire acquire, long tried) {
+            LineAhead line = line(acquire);
+            long ahead = line.callers() + tried;
+            return new QueuePosition(latest.name(), ahead, line.mayMoreBeAhead(), expectedWait(ahead));
+        }
+
+        /** Unknown while the semaphore is paused, and where permits are reused: their next callers raise no fence. */
+        private Optional<Duration> expectedWait(long ahead) {
+            return latest.capacity() == 0 || isReused.test(latest.name())
+                    ? Optional.empty()
+                    : rate.timeOf(ahead + 1, clock.now());
         }
 
         /** The shortage of an acquire that newer ones have displaced, as many as may wait. */
@@ -286,7 +280,7 @@ final class WaitingLines {
         /** The shortage of a waiting acquire, by the latest numbers. */
         private PermitShortage shortageOf(Acquire acquire) {
             long spare = Math.max(0, latest.capacity() - latest.held());
-            return new PermitShortage(
+            PermitShortage shortage = new PermitShortage(
                     latest.name(),
                     latest.capacity(),
                     latest.held(),
@@ -296,6 +290,13 @@ final class WaitingLines {
                     line(acquire).callers(),
                     OptionalInt.empty(),
                     false);
+            return estimated(shortage);
+        }
+
+        private PermitShortage estimated(PermitShortage shortage) {
+            return expectedWait(shortage.ahead())
+                    .map(shortage::withExpectedWait)
+                    .orElse(shortage);
         }
     }
 
@@ -571,6 +572,31 @@ final class WaitingLines {
         return shortages;
     }
 
+    /**
+     * Where an acquire stands that waits, or is being tried after it has waited, by name.
+     *
+     * @param tried the number of callers ahead of it that are being tried
+     */
+    List<QueuePosition> positions(Acquire acquire, ToLongFunction<String> tried) {
+        return acquire.names().stream()
+                .sorted()
+                .map(name -> find(name)
+                        .map(line -> line.position(acquire, tried.applyAsLong(name)))
+                        .orElseGet(() -> new QueuePosition(name, tried.applyAsLong(name), false, Optional.empty())))
+                .toList();
+    }
+
+    /** These shortages with the time that the caller would have waited longer, where callers wait and that is known. */
+    List<PermitShortage> estimated(List<PermitShortage> shortages) {
+        return byName.isEmpty()
+                ? shortages
+                : shortages.stream()
+                        .map(each -> find(each.name())
+                                .map(line -> line.estimated(each))
+                                .orElse(each))
+                        .toList();
+    }
+
     /** Records that a caller no longer waits for these semaphores, of which other instances have to be told. */
     void recordDeparted(Collection<String> names) {
         departed.addAll(names);
@@ -607,27 +633,9 @@ final class WaitingLines {
     /** The time until the next poll: that of the most urgent semaphore, since one poll reads all. */
     Duration pollAfter(Duration backOff) {
         return byName.values().stream()
-                .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), backOff))
+                .map(queue -> PollInterval.of(queue.instancesAhead(), queue.nanosToTurn(), backOff))
                 .min(Comparator.naturalOrder())
-                .orElseGet(
-                        () -> pollAfter(0, Long.MAX_VALUE, backOff)); // only to tell others of callers that have left
-    }
-
-    /**
-     * The interval between two polls of one semaphore. If this instance is next, it is the back-off; it grows with the number of instances
-     * ahead, so that many instances poll the database about as often as few. If permits are granted often, the poll comes when the turn of
-     * this instance is due.
-     *
-     * @param instancesAhead the number of instances with a caller that is served before those of this one
-     * @param nanosToTurn the time until the turn of this instance
-     * @param backOff the interval while nothing happens, for an instance that is next; half as long again for the one after it
-     */
-    static Duration pollAfter(int instancesAhead, long nanosToTurn, Duration backOff) {
-        long longest = switch (instancesAhead) {
-            case 0 -> Math.min(backOff.toNanos(), LONGEST);
-            case 1 -> Math.min(backOff.toNanos() * 3 / 2, LONGEST);
-            default -> LONGEST << Math.min(instancesAhead - 2, 2);
-        };
-        return Duration.ofNanos(Math.max(SHORTEST, Math.min(longest, nanosToTurn)));
+                .orElseGet(() ->
+                        PollInterval.of(0, Long.MAX_VALUE, backOff)); // only to tell others of callers that have left
     }
 }

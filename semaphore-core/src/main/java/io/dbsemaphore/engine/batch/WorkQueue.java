@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.BatchResult;
@@ -105,7 +106,7 @@ final class WorkQueue {
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
-        lines = new WaitingLines(clock);
+        lines = new WaitingLines(clock, nobody.reused());
         room = new LineRoom(nobody, lines, ready, inFlight, new ConcurrentLinkedQueue<>());
         locksUntil = clock.in(Duration.ZERO);
         busyUntil = clock.in(Duration.ZERO);
@@ -418,6 +419,14 @@ final class WorkQueue {
     @SuppressWarnings("GuardedBy") // reads a concurrent queue
     @Nullable Acquire takeDisplaced() {
         return room.displaced().poll();
+    }
+
+    /** Where an acquire stands; empty if it does not wait. One that is being tried after it has waited still waits. */
+    synchronized List<QueuePosition> positions(Acquire acquire) {
+        LineRoom present = room;
+        return acquire.stage() == Stage.DONE || !acquire.hasWaited() || !acquire.isWillingToWait()
+                ? List.of()
+                : lines.positions(acquire, name -> present.triedAhead(name, acquire));
     }
 
     /** Whether a caller waits for this semaphore. Takes no lock. */

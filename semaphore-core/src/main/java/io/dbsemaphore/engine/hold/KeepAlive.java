@@ -36,12 +36,12 @@ import org.slf4j.LoggerFactory;
  * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired. One
  * thread does all of this.
  *
- * <p>The thread takes a turn every 100 ms, as long as there is a grant or its connection is reserved. A turn renews the grants that are
- * due, reports those that have expired, and warns of those that may have leaked. A renewal is due at a third of the time to live, or a
- * little earlier, so that many grants are renewed together. One transaction renews up to 500 grants: it locks their requests, except those
- * that another transaction has locked, then updates them. A turn also sends a heartbeat if one is due, and then looks for grants that an
- * operator has released by force. While the database is unavailable, the thread keeps trying; a grant whose deadline passes meanwhile is
- * lost.
+ * <p>The thread takes a turn every 100 ms, as long as there is a grant, or the connection of the thread is reserved. A turn renews the
+ * grants that are due, reports those that have expired, and warns of those that may have leaked. A renewal is due at a third of the time to
+ * live, or a little earlier, so that many grants are renewed together. One transaction renews up to 500 grants: it locks their requests,
+ * except those that another transaction has locked, then updates them. A turn also sends a heartbeat if one is due, and then looks for
+ * grants that an operator has released by force. While the database is unavailable, the thread keeps trying; a grant whose deadline passes
+ * meanwhile is lost.
  *
  * <p>The pause between turns delays no renewal and no heartbeat, because both are due earlier by this pause. A grant with the shortest time
  * to live, 1 s, is renewed within 333 ms. At the shortest instance timeout, 3 s, heartbeats follow one another within 500 ms, and the lease

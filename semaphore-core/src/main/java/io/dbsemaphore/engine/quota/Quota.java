@@ -361,7 +361,7 @@ public final class Quota {
         refusedHere = true;
     }
 
-    /** The validity of a new mark that callers of this instance were refused; null if none has to be made now. */
+    /** The validity of a new mark, which says that callers of this instance were refused; null if none has to be made now. */
     public @Nullable Duration mark(long nowNanos) {
         if (!refusedHere || markedUntil - nowNanos > 0) {
             return null;

@@ -52,8 +52,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk} and acquires one from the database. After a use, the chunk goes to the
  * first caller that waits in this JVM, and becomes idle if none does. Invariant: no chunk is idle while a caller waits. Each side publishes
- * its own change first and then checks the other: a caller that begins to wait then looks for idle chunks ({@link #serveWaiting}), and a
- * thread that makes a chunk idle then looks for waiting callers.
+ * its own change first and then checks the other: a caller begins to wait, then looks for idle chunks ({@link #serveWaiting}); a thread
+ * makes a chunk idle, then looks for waiting callers.
  *
  * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It returns to the database the unused chunks and those
  * that others want. About twice in R, it asks the database in one transaction whether the used chunks are still held, whether the capacity

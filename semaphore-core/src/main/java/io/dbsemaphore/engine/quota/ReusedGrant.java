@@ -60,7 +60,7 @@ public final class ReusedGrant extends GrantHandle {
         state.set(State.ENDED_WITH_GRANT);
     }
 
-    /** Ensures that no other use follows before the end of this one is in the database. Returns false if this one has ended. */
+    /** Ensures that the end of this use is in the database before another one follows. Returns false if this one has ended. */
     public boolean bind() {
         return state.compareAndSet(State.HELD, State.BOUND) || state.get() == State.BOUND;
     }

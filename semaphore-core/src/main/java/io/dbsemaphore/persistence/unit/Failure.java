@@ -47,8 +47,8 @@ public record Failure(
     }
 
     /**
-     * Whether the transaction is tried again. If its connection broke, or the server rolled it back in favor of another one, the time is
-     * limited: servers that certify writes may do so again and again. After other conflicts the number of attempts is limited.
+     * Returns whether the transaction is tried again. If its connection broke, or the server rolled it back in favor of another one, the
+     * time is limited: certifying servers may roll it back again and again. After other conflicts the number of attempts is limited.
      *
      * @param made the number of attempts made
      * @param max the maximum number of attempts after other conflicts; 1 for no repetition at all

@@ -42,7 +42,7 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
         return sessions.threads().call(() -> executeHere(work));
     }
 
-    /** {@linkplain #execute Executes} work on the current thread, which must be one of the library. */
+    /** {@linkplain #execute Executes} work on the current thread, which must be one of the library's. */
     public <T extends @Nullable Object> T executeHere(Supplier<T> work) {
         Session session = begin();
         try {
@@ -60,7 +60,7 @@ public record ShortTransaction(Sessions sessions, PersistenceUnit repositories) 
         }
     }
 
-    /** Runs work on the current thread, which must be one of the library, and rolls it back. */
+    /** Runs work and rolls it back. The current thread must be one of the library's. */
     public void rollBack(Runnable work) {
         Session session = begin();
         try {

@@ -303,7 +303,7 @@ public final class Sql {
         return text;
     }
 
-    /** Adapts a statement to the database, except for its collections, and caches the result. */
+    /** Adapts a statement, except its collections, to the database, and caches the result. */
     public String text(String statement) {
         return cached.computeIfAbsent(statement, this::translate);
     }

@@ -19,26 +19,25 @@ class PollIntervalTests {
     @ParameterizedTest
     @CsvSource({"20, 20", "99, 99", "101, 100", "400, 100"})
     void isTheBackOffOfAnInstanceThatIsNextUpToATenthOfASecond(long backOff, long interval) {
-        assertThat(WaitingLines.pollAfter(0, UNKNOWN, Duration.ofMillis(backOff)))
-                .isEqualTo(Duration.ofMillis(interval));
+        assertThat(PollInterval.of(0, UNKNOWN, Duration.ofMillis(backOff))).isEqualTo(Duration.ofMillis(interval));
     }
 
     @ParameterizedTest
     @CsvSource({"1, 30", "2, 100", "3, 200", "4, 400", "5, 400", "1000, 400"})
     void growsWithTheNumberOfInstancesAhead(int instancesAhead, long interval) {
-        assertThat(WaitingLines.pollAfter(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
+        assertThat(PollInterval.of(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
     @Test
     void isATenthOfASecondAtMostForTheOneAfterTheNext() {
-        assertThat(WaitingLines.pollAfter(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
+        assertThat(PollInterval.of(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
     }
 
     @ParameterizedTest
     @CsvSource({"0, 17, 17", "3, 17, 17", "3, 500, 200", "0, 1, 2", "3, 0, 2"})
     void endsWhenTheTurnIsDueButNotAtOnce(int instancesAhead, long millisToTurn, long interval) {
-        assertThat(WaitingLines.pollAfter(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
+        assertThat(PollInterval.of(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
@@ -53,7 +52,7 @@ class PollIntervalTests {
     @Test
     void ofAnInstanceThatIsNextGrowsWhileNothingHappens() {
         List<Duration> intervals = IntStream.rangeClosed(1, 20)
-                .mapToObj(poll -> WaitingLines.pollAfter(0, UNKNOWN, BackOff.POLLING.after(poll)))
+                .mapToObj(poll -> PollInterval.of(0, UNKNOWN, BackOff.POLLING.after(poll)))
                 .toList();
 
         assertThat(intervals.get(0)).isBetween(Duration.ofMillis(2), Duration.ofMillis(40));

@@ -470,4 +470,37 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         RecordedHead queue = new RecordedHead(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }
+
+    /** A caller that is being tried has not been granted its permits yet. */
+    @Test
+    void countsCallersThatAreBeingTriedAsAhead() {
+        List<Acquire> callers = addWaiters(3);
+        refuseAll();
+        assertThat(callers).extracting(this::ahead).containsExactly(0L, 1L, 2L);
+
+        assertThat(poll(1, queueClock.now())).isEqualTo(true);
+        assertThat(callers.get(0).stage()).isEqualTo(Acquire.Stage.READY);
+        assertThat(callers).as("ready").extracting(this::ahead).containsExactly(0L, 1L, 2L);
+
+        Batch batch = take();
+        assertThat(callers).as("in a batch").extracting(this::ahead).containsExactly(0L, 1L, 2L);
+
+        end(batch, available(0, 8), new GrantOutcome.Refused(List.of(FULL)));
+        assertThat(callers).as("refused again").extracting(this::ahead).containsExactly(0L, 1L, 2L);
+    }
+
+    @Test
+    void tellsNoPositionWhereTheWaitIsOver() {
+        List<Acquire> callers = addWaiters(2);
+        assertThat(queue.positions(callers.get(1))).as("not tried yet").isEmpty();
+        refuseAll();
+
+        queue.tryOnceMore(callers.get(1));
+
+        assertThat(queue.positions(callers.get(1))).isEmpty();
+    }
+
+    private long ahead(Acquire acquire) {
+        return queue.positions(acquire).get(0).ahead();
+    }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -136,7 +137,7 @@ class NotificationsIntegrationTests {
                 .toList();
         try (HikariDataSource pool = cluster.schema().newPool(1);
                 Node small = new Node(pool, TestSettings.defaults().with(SemaphoreSettings.NOTIFICATIONS, true))) {
-            List<CompletableFuture<PermitGrant>> waiting = names.stream()
+            List<AcquireFuture> waiting = names.stream()
                     .map(name -> small.semaphores()
                             .acquireAsync(AcquireRequest.of(name).withWaitTime(LONG)))
                     .toList();

@@ -35,6 +35,7 @@ import org.springframework.web.server.ResponseStatusException;
 @RegisterReflectionForBinding({
     SemaphoreStatus.class,
     SemaphoreStatus.WaitingInstance.class,
+    SemaphoreStatus.WaitingCaller.class,
     PermitHolder.class,
     CapacityChange.class,
     SemaphoreAdmin.Reclaim.class,

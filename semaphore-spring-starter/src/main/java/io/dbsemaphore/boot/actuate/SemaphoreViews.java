@@ -6,6 +6,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
@@ -91,6 +92,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         view.put("holders", described(admin.holders(name, containing, after, limit)));
         view.put("capacityHistory", objects(admin.capacityHistory(name, HISTORY)));
         view.put("waiting", objects(admin.waiting(name)));
+        view.put("callers", objects(admin.waitingCallers(name, HISTORY)));
         view.put("reclaims", objects(admin.reclaims(name, HISTORY)));
         return view;
     }
@@ -188,16 +190,19 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         return records.stream().map(SemaphoreViews::object).toList();
     }
 
-    /** A record as a JSON object. A waiting instance has the same names as other instances, and a forced release has no capacities. */
+    /** A record as a JSON object. A waiting instance or caller has the same names as other instances, and a forced release has no capacities. */
     static Map<String, Object> object(Record shown) {
         Map<String, Object> object = new LinkedHashMap<>();
         for (RecordComponent component : shown.getClass().getRecordComponents()) {
             Object value = ObjectUtils.unwrapOptional(ReflectionUtils.invokeMethod(component.getAccessor(), shown));
             String name = component.getName();
-            if (name.equals("id") || (shown instanceof WaitingInstance && name.equals("instance"))) {
+            if (name.equals("id")
+                    || (name.equals("instance")
+                            && (shown instanceof WaitingInstance || shown instanceof WaitingCaller))) {
                 object.put("id", String.valueOf(value));
             } else if (value != null) {
-                object.put(name, value instanceof Record nested ? object(nested) : value);
+                Object plain = value instanceof Duration duration ? duration.toMillis() : value;
+                object.put(name, value instanceof Record nested ? object(nested) : plain);
             }
         }
         if (object.containsKey("forcedRelease")) {

@@ -80,7 +80,7 @@ public class SemaphoresEndpoint {
 
     /**
      * Lists the semaphores in the order of their names, or shows one of them, as {@link #details} does. The name is a query parameter,
-     * since many servers and firewalls refuse paths with an encoded slash or percent sign.
+     * because many servers and firewalls refuse paths with an encoded slash or percent sign.
      *
      * @param name the name of a semaphore, or null to list them
      * @param containing a part of the semaphores' names, or with a name, of the holders' owner, label or external id
@@ -98,8 +98,8 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Shows a semaphore with its holders and its audit, the requests that held its permits in a period, how many were held in a period,
-     * or the instances.
+     * Shows a semaphore with its holders and its audit, the requests that held its permits in a period, how many permits were held in a
+     * period, or the instances.
      *
      * @param path the name of a semaphore, split at its slashes, optionally followed by {@code requests} or {@code history}; or
      *     {@code instances}

@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Import;
 /**
  * Auto-configuration for an application without semaphores. With {@code semaphore.enabled=false}, all permits are granted. Without a
  * database for the semaphores, a bean with {@link io.dbsemaphore.annotation.WithPermits} fails the start. A property under a former name
- * always does.
+ * always fails it.
  */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @Import(RenamedProperties.class)

@@ -145,7 +145,7 @@ record SemaphoreProperties(
      * @param maxWaiting How many callers may wait, of all instances, at least 0. A further one is refused at once, unless permits are
      *     available; on-full can change who is refused. If absent, any number.
      * @param onFull Who is refused when more callers than max-waiting would wait: with keep-oldest, the default, the new caller; with
-     *     keep-newest, the one that has waited longest.
+     *     keep-newest, the one that has waited longest. It requires max-waiting.
      * @param reuse How long an instance keeps released permits for its next callers, which take them without a transaction. Between 10ms
      *     and 10s. If absent or zero, each release is written to the database.
      */

@@ -29,7 +29,7 @@ public final class AcquireContext extends Observation.Context {
         return request;
     }
 
-    /** {@return the semaphore as it is configured, or the pattern that matches; {@code several} if there are more} */
+    /** {@return the configured name of the semaphore, or the pattern that matches it; {@code several} for several semaphores} */
     public String semaphore() {
         return semaphore;
     }

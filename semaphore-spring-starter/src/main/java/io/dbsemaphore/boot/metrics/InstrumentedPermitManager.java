@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.PermitManager;
@@ -103,7 +104,8 @@ record InstrumentedPermitManager(
      * The future of an observed acquire. It is completed after the watch has stopped: its dependent actions may be the work, which is not
      * part of the acquire.
      */
-    private static final class ObservedAcquire extends CompletableFuture<AcquireResult> {
+    private static final class ObservedAcquire extends CompletableFuture<AcquireResult>
+            implements QueuePosition.Source {
 
         private final CompletableFuture<AcquireResult> acquire;
 
@@ -117,6 +119,11 @@ record InstrumentedPermitManager(
                 }
             });
             CompletableFuture<?> unusedToo = whenComplete((result, failure) -> acquire.cancel(true));
+        }
+
+        @Override
+        public List<QueuePosition> positions() {
+            return acquire instanceof QueuePosition.Source source ? source.positions() : List.of();
         }
 
         /** Completes the future. If the application has completed it otherwise, the grant is released, since nobody has it. */

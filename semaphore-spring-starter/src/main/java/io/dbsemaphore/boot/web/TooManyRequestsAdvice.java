@@ -38,16 +38,16 @@ class TooManyRequestsAdvice {
                 throw thrown;
             }
         }
-        long untilExpiry = refused.earliestExpiry()
-                .map(expiry -> Duration.between(Instant.now(), expiry).toSeconds())
+        long seconds = refused.expectedWait()
+                .map(expected -> expected.toSeconds() + 1)
+                .or(() -> refused.earliestExpiry()
+                        .map(expiry -> Duration.between(Instant.now(), expiry).toSeconds()))
                 .orElse(LONGEST_WAIT_SECONDS);
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 HttpStatus.TOO_MANY_REQUESTS,
                 "As many requests as are allowed at the same time are under way. Try again later.");
         return ResponseEntity.status(HttpStatus.TOO_MANY_REQUESTS)
-                .header(
-                        HttpHeaders.RETRY_AFTER,
-                        String.valueOf(Math.max(1, Math.min(untilExpiry, LONGEST_WAIT_SECONDS))))
+                .header(HttpHeaders.RETRY_AFTER, String.valueOf(Math.max(1, Math.min(seconds, LONGEST_WAIT_SECONDS))))
                 .body(problem);
     }
 }

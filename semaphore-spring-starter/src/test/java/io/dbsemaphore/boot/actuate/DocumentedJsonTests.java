@@ -11,11 +11,13 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -85,6 +87,10 @@ class DocumentedJsonTests {
                 Map.entry("now", NOW),
                 Map.entry("list", List.of(status)),
                 Map.entry("since", List.of(new Since("backup", Optional.of(NOW), Optional.of(NOW), Optional.of(3)))),
+                Map.entry(
+                        "waitingCallers",
+                        List.of(new WaitingCaller(
+                                ID, "a", 0, false, NOW, 1, false, false, Optional.of(Duration.ofMinutes(2))))),
                 Map.entry("granted", 1),
                 Map.entry("find", Optional.of(status)),
                 Map.entry(

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
+import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.boot.OrdersHost;
@@ -222,9 +224,12 @@ class SemaphoreMetricsIntegrationTests {
         CompletableFuture<PermitGrant> first = host.semaphores().acquireAsync(request.withWaitTime(SOON));
         await().atMost(SOON)
                 .until(() -> host.admin().find("newest:a").orElseThrow().waiting() == 1);
-        CompletableFuture<PermitGrant> newest = host.semaphores().acquireAsync(request.withWaitTime(SOON));
+        AcquireFuture newest = host.semaphores().acquireAsync(request.withWaitTime(SOON));
 
         await().atMost(SOON).until(first::isCompletedExceptionally);
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> assertThat(newest.positions()).singleElement().returns(0L, QueuePosition::ahead));
 
         assertThat(refused("newest:*", "queue")).isEqualTo(1);
         await().atMost(SOON)

@@ -118,6 +118,8 @@ class OperatorIntegrationTests {
         open("#/semaphore/report");
         browser.awaitText("#main", "Who waits")
                 .awaitText("section[aria-labelledby='waiting-title'] table", "other@host");
+        browser.awaitText("section[aria-labelledby='waiting-title'] table + table", "Turn")
+                .awaitText("section[aria-labelledby='waiting-title'] table + table", "other@host");
         held.release();
         waiting.join().release();
 

@@ -13,7 +13,7 @@ import org.springframework.boot.test.context.PropertyMapping;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Gives a {@code @SpringBootTest} or a slice such as {@code @WebMvcTest} semaphores without a database. The starter's engine, with its
+ * Gives semaphores without a database to a {@code @SpringBootTest} or a slice such as {@code @WebMvcTest}. The starter's engine, with its
  * tables, threads and metrics, is switched off ({@code semaphore.enabled=false}).
  *
  * <p>By default the permits are counted in memory. {@link InMemorySemaphores} and {@link SemaphoreAdmin} are beans to inject. They have

@@ -25,7 +25,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Auto-configuration for semaphores in memory, which take precedence over the starter's, which grant every permit. Used by
+ * Auto-configuration for semaphores in memory. They take precedence over the starter's, which would grant every permit. Used by
  * {@link AutoConfigureSemaphores} only.
  */
 @AutoConfiguration(beforeName = "io.dbsemaphore.boot.autoconfigure.SemaphoreFallbackAutoConfiguration")

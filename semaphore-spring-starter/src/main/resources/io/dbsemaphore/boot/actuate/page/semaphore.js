@@ -39,7 +39,7 @@ class SemaphoreView {
     return {...data, past, now: Date.parse(data.asOf)};
   }
 
-  show({semaphore: status, holders, waiting, capacityHistory: changes, reclaims, past: [history, requests], now}) {
+  show({semaphore: status, holders, waiting, callers = [], capacityHistory: changes, reclaims, past: [history, requests], now}) {
     const semaphore = judged({...status, waitingSince: waiting[0]?.since,
       heldSince: this.holders.isFirst() ? holders[0]?.acquiredAt : undefined,
       pausedCapacity: changes.find(({from, to}) => to === 0 && from > 0)?.from}, now);
@@ -52,7 +52,7 @@ class SemaphoreView {
     setText(this.pause, semaphore.capacity === 0 ? "Resume" : "Pause");
     const events = eventsOf(changes, reclaims);
     this.holders.show(holders, semaphore, now);
-    this.waiting.show(waiting, now);
+    this.waiting.show(waiting, callers, semaphore.capacity === 0 ? 0 : history.granted, now);
     this.timeline.show(requests, `in the last ${PERIODS[this.chart.period.value]}`,
       this.chart.show(history, semaphore, events));
     this.history.show(events, now);
@@ -88,17 +88,38 @@ class SemaphoreView {
   }
 }
 
-/** Who waits for permits. */
+/** How many waiting callers are listed. */
+const SHOWN = 50;
+
+/** From how many grants per minute a wait is estimated. */
+const ENOUGH = 3;
+
+/** Who waits for permits, and who is next. */
 class Waiting {
 
   constructor() {
     this.none = h("p", {class: "empty"});
     this.table = new Table("Waiting", ["Instance", "Callers", "First waits for"]);
+    this.callers = new Table("Callers in their order", ["Turn", "Instance", "Waits for", "Permits", "Head start", "Expected wait"]);
+    this.rest = h("p", {class: "rest"});
     this.element = h("section", {"aria-labelledby": "waiting-title"},
-      h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element);
+      h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element, this.callers.element, this.rest);
   }
 
-  show(waiting, now) {
+  show(waiting, callers, grantedPerMinute, now) {
+    this.callers.show(callers.slice(0, SHOWN), ({ahead}) => String(ahead),
+      () => [h("span", {class: "number"}), h("bdi"), h("time"), h("span"), h("span"), h("span")],
+      ([place, instance, since, permits, headStart, expected], caller) => {
+        setText(place, `${caller.isLowerBound ? "at least " : ""}${numbers.format(caller.ahead + 1)}`);
+        setText(instance, caller.name);
+        setAge(since, caller.since, now);
+        setText(permits, (caller.exclusive ? "all" : numbers.format(caller.permits)) + (caller.several ? ", and others" : ""));
+        setText(headStart, caller.headStart === undefined ? "" : duration(caller.headStart));
+        setText(expected, grantedPerMinute < ENOUGH || grantedPerMinute >= MOST ? "" : `about ${duration((caller.ahead + 1) / grantedPerMinute * 60_000)}`);
+      });
+    const known = Math.min(callers.length, SHOWN);
+    const all = waiting.reduce((sum, each) => sum + each.callers, 0);
+    setText(this.rest, all > known && known > 0 ? `and ${count(all - known, "caller", "callers")} more` : "");
     setText(this.none, waiting.length === 0 ? "Nobody." : "");
     this.table.show(waiting, ({id}) => id, () => [h("bdi", {class: "strong"}), h("span"), h("time")],
       ([instance, callers, since], waiter) => {

@@ -15,7 +15,7 @@ class RefusedRecords {
 
     @Bean
     DefaultErrorHandler errorHandler() {
-        DefaultErrorHandler handler = new DefaultErrorHandler(); // gives up any other failure after ten attempts
+        DefaultErrorHandler handler = new DefaultErrorHandler(); // other failures: gives up after ten attempts
         handler.setBackOffFunction((record, failure) ->
                 NestedExceptionUtils.getMostSpecificCause(failure) instanceof PermitsUnavailableException
                         ? FOR_EVER
