@@ -151,7 +151,7 @@ class BlockedActionsIntegrationTests {
     @Test
     void aGrantIsKeptAliveUntilItIsDelivered() {
         CompletableFuture<PermitGrant> acquire =
-                acquire(request().withTtl(Duration.ofSeconds(2)).withKeepAlive(true));
+                acquire(request().withTtl(Duration.ofSeconds(6)).withKeepAlive(true));
         Instant first = expiry();
 
         Awaitility.await("a renewal").atMost(SOON).until(() -> expiry().isAfter(first));

@@ -11,6 +11,7 @@ import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
@@ -45,14 +46,20 @@ class ChaosIntegrationTests {
     private final String one = SemaphoreRows.name("chaos");
     private final String other = SemaphoreRows.name("chaos");
 
-    private final Map<String, PeakCounter> validUntil = Map.of(one, new PeakCounter(), other, new PeakCounter());
+    private final Map<String, PeakCounter> validUntil = new ConcurrentHashMap<>();
     private final Map<String, PermitGrant> held = new ConcurrentHashMap<>();
     private final Set<Long> tokens = ConcurrentHashMap.newKeySet();
     private final Map<String, AtomicInteger> outcomes = new ConcurrentHashMap<>();
 
+    @Measured
     @Test
     void neitherLeaksNorForgesAPermit() {
         TestDatabase.assumeServer();
+        validUntil.put(one, new PeakCounter());
+        validUntil.put(other, new PeakCounter());
+        held.clear();
+        tokens.clear();
+        outcomes.clear();
         try (Schema schema = TestDatabase.create().migrate();
                 TcpProxy proxy = schema.newProxy();
                 Node first = Node.behind(proxy, schema, 3, TestSettings.limits(2, 2, 3));

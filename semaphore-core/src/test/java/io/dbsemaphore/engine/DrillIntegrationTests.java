@@ -27,6 +27,7 @@ import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import java.io.IOException;
@@ -154,10 +155,15 @@ class DrillIntegrationTests {
     void refusesSessionsOfTwoDatabases(long delayMillis) {
         schema.migrate();
         try (Schema other = TestDatabase.create().migrate()) {
-            assertThatExceptionOfType(UnsupportedDatabaseException.class)
-                    .isThrownBy(() -> startOn(schema.newPool(4), other.newPool(4), Duration.ofMillis(delayMillis)))
-                    .withMessageContaining("a session waits for what another one has inserted")
-                    .satisfies(refusal -> assertThat(refusal.action()).contains("all sessions to one database"));
+            HikariDataSource first = filled(schema.newPool(4));
+            HikariDataSource second = filled(other.newPool(4));
+            await("a start that gets its second session in time")
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThatExceptionOfType(UnsupportedDatabaseException.class)
+                            .isThrownBy(() -> startOn(first, second, Duration.ofMillis(delayMillis)))
+                            .withMessageContaining("a session waits for what another one has inserted")
+                            .satisfies(
+                                    refusal -> assertThat(refusal.action()).contains("all sessions to one database")));
         }
     }
 
@@ -441,9 +447,13 @@ class DrillIntegrationTests {
                         .close()))
                 .containsExactly(LEFT_OUT);
         try (HikariDataSource pool = filled(pool(4, ""))) {
-            assertThat(logged(() -> new Node(pool).close())).isEmpty();
             SemaphoreSettings two = TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 2);
-            assertThat(logged(() -> new Node(pool, two).close())).isEmpty();
+            for (SemaphoreSettings settings : List.of(TestSettings.defaults(), two)) {
+                await("a start that gets its second session in time")
+                        .atMost(SOON)
+                        .untilAsserted(() -> assertThat(logged(() -> new Node(pool, settings).close()))
+                                .isEmpty());
+            }
         }
     }
 
@@ -467,14 +477,26 @@ class DrillIntegrationTests {
     }
 
     /** The first one is stopped with all its rows and locks, before its last statements. */
+    @Measured
     @ParameterizedTest
     @CsvSource({"update permit set state, 1", "update permit set state, 4", "rollback, 1"})
     void disturbsNoOtherInstance(String last, int connections) throws Exception {
-        schema.migrate();
         Duration longest;
-        try (Node other = Node.on(schema);
-                StatementGate host = new StatementGate(schema.newPool(4))) {
+        try (Schema own = TestDatabase.create().migrate()) {
+            longest = longestBeside(own, last, connections);
+            assertNothingIsLeft(own);
+        }
+        // less than the second session would wait for a lock
+        Measurement.check(() -> assertThat(longest).isLessThan(Duration.ofMillis(700)));
+    }
+
+    /** Returns how long an acquire and a release of another instance take at most while a start is stopped. */
+    private static Duration longestBeside(Schema own, String last, int connections) throws Exception {
+        Duration longest;
+        try (Node other = Node.on(own);
+                StatementGate host = new StatementGate(own.newPool(4))) {
             String name = other.semaphore(1);
+            other.semaphores().acquire(AcquireRequest.of(name)).release(); // the first one takes its time
             StatementGate.Pause stopped = last.equals("rollback")
                     ? host.pauseBeforeRollbackOf("update permit set state")
                     : host.pauseBefore(last);
@@ -497,7 +519,7 @@ class DrillIntegrationTests {
                     max = Math.max(max, System.nanoTime() - begun);
                 }
                 other.admin().create("another", 1);
-                Node.on(schema).close();
+                Node.on(own).close();
                 return Duration.ofNanos(max);
             });
             longest = Concurrently.get(work, SOON);
@@ -505,9 +527,7 @@ class DrillIntegrationTests {
             stopped.open();
             assertThat(Concurrently.get(start, SOON)).isTrue();
         }
-        assertNothingIsLeft();
-        // less than the second session would wait for a lock
-        Measurement.check(() -> assertThat(longest).isLessThan(Duration.ofMillis(700)));
+        return longest;
     }
 
     @Test
@@ -615,6 +635,10 @@ class DrillIntegrationTests {
     }
 
     private void assertNothingIsLeft() {
+        assertNothingIsLeft(schema);
+    }
+
+    private static void assertNothingIsLeft(Schema schema) {
         for (String table : List.of("semaphore where name like '%-dr%'", "permit_request where owner = 'drill'")) {
             assertThat(schema.jdbc().queryForObject("select count(*) from " + table, Integer.class))
                     .as(table)

@@ -101,8 +101,8 @@ class LeavingWhileWrittenIntegrationTests {
         if (afterAConflict) {
             node.gate().failBefore(INSERT, new SQLException("A deadlock", "40001"));
         }
-        AcquireRequest before = AcquireRequest.of(node.semaphore(1));
-        AcquireRequest between = AcquireRequest.of(node.semaphore(1));
+        AcquireRequest before = AcquireRequest.of(node.semaphore(1)).withWaitTime(SOON);
+        AcquireRequest between = AcquireRequest.of(node.semaphore(1)).withWaitTime(SOON);
         Pause writing = node.gate().pauseBeforeCommitOf(INSERT);
         node.gate().failAfter("commit", new SQLException("The answer is lost"));
         FutureTask<PermitGrant> acquire = new FutureTask<>(

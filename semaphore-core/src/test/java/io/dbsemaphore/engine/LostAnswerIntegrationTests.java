@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -59,7 +60,8 @@ class LostAnswerIntegrationTests {
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         proxy = schema.newProxy();
-        node = Node.behind(proxy, schema, 3, TestSettings.limits(1, 10, 3));
+        node = Node.behind(
+                proxy, schema, 3, TestSettings.limits(1, 10, 3).with(SemaphoreSettings.DECISION_TIMEOUT, SOON));
         nodeOfOneAttempt = Node.behind(proxy, schema, 3, TestSettings.limits(1, 10, 1));
         impatient = Node.behind(proxy, schema, 3, TestSettings.limits(1, 1, 3));
     }

@@ -8,6 +8,7 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
@@ -74,6 +75,7 @@ class OverGrantIntegrationTests {
         race.assertCapacityKept(ROUNDS_IN_TRANSACTIONS);
     }
 
+    @Measured
     @Test
     void staysWithinTheCapacityWhileOthersRelease() {
         String name = cluster.semaphore(CAPACITY);

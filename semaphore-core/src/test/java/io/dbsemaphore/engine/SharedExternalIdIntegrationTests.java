@@ -315,10 +315,10 @@ class SharedExternalIdIntegrationTests {
 
     @Test
     void aCancelledRepetitionDoesNotShortenTheMaximumHold() throws Exception {
-        AcquireRequest brief = request.withTtl(Duration.ofSeconds(3)).withKeepAlive(true);
+        AcquireRequest brief = request.withTtl(Duration.ofSeconds(6)).withKeepAlive(true);
         afterACancelledRepetition(brief, brief.withMaxHold(Duration.ofSeconds(2)), holder -> {
             Awaitility.await("longer than the maximum hold of the repetition")
-                    .pollDelay(Duration.ofSeconds(4))
+                    .pollDelay(Duration.ofSeconds(7))
                     .until(() -> true);
             assertThat(holder.isHeld()).isTrue();
             holder.release(); // the shutdown would wait for it

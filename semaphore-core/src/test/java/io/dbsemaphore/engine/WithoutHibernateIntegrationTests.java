@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WithoutHibernateIntegrationTests {
 
-    private static final Duration LEASE = Duration.ofSeconds(3);
+    private static final Duration LEASE = Duration.ofSeconds(9);
     private static final Duration WAIT = Duration.ofSeconds(20);
 
     private Schema schema;
@@ -72,9 +72,9 @@ class WithoutHibernateIntegrationTests {
     @Test
     void createsByPatternAndKeepsAlive() {
         PermitGrant kept = semaphores.acquire(
-                AcquireRequest.of("tenant-7").withKeepAlive(true).withTtl(Duration.ofSeconds(3)));
+                AcquireRequest.of("tenant-7").withKeepAlive(true).withTtl(Duration.ofSeconds(9)));
         Awaitility.await("heartbeats and renewals")
-                .pollDelay(LEASE.plusSeconds(1))
+                .pollDelay(LEASE.plusSeconds(3))
                 .atMost(WAIT)
                 .until(kept::isHeld);
         assertThat(kept.release()).isEqualTo(ReleaseOutcome.RELEASED);

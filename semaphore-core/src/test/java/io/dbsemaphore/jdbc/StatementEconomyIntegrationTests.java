@@ -110,14 +110,15 @@ class StatementEconomyIntegrationTests {
     void manyCallersAreAsManyRoundTripsAsOne(boolean severalNames) {
         String name = cluster.semaphore(CALLERS + 1);
         Pause pause = gate.pauseBefore("commit");
-        CompletableFuture<PermitGrant> first = async(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+        CompletableFuture<PermitGrant> first =
+                async(() -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON)));
         pause.awaitReached(SOON);
         Set<Thread> waiting = ConcurrentHashMap.newKeySet();
         List<CompletableFuture<PermitGrant>> others = IntStream.range(0, CALLERS)
                 .mapToObj(i -> severalNames ? AcquireRequest.of(name, cluster.semaphore(1)) : AcquireRequest.of(name))
                 .map(request -> async(() -> {
                     waiting.add(Thread.currentThread());
-                    return node.semaphores().acquire(request);
+                    return node.semaphores().acquire(request.withWaitTime(SOON));
                 }))
                 .toList();
         Awaitility.await().atMost(SOON).until(() -> WaitingCallers.count(waiting) == CALLERS);

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Array;
@@ -19,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -138,31 +142,38 @@ class StatementQueueIntegrationTests {
         }
     }
 
+    @Measured
     @ParameterizedTest
     @MethodSource("hostSettings")
-    void seeWhatWasCommittedWhileTheLockWasWaitedFor(String hostSettings) throws SQLException {
+    void seeWhatWasCommittedWhileTheLockWasWaitedFor(String hostSettings) throws Exception {
+        fill();
         try (Opened sessions = new Opened(hostSettings);
                 Connection other = schema.newPool(1).getConnection();
                 Transaction transaction = sessions.begin()) {
             other.setAutoCommit(false);
             other.createStatement().executeUpdate("update counted set n = 3 where id = 2");
-            Thread committing = new Thread(() -> {
-                try {
-                    Thread.sleep(50); // the lock is waited for for a second at most
-                    other.createStatement().executeUpdate("insert into counted (id, n, t) values (3, 4, 'c')");
-                    other.commit();
-                } catch (SQLException | InterruptedException failure) {
-                    throw new IllegalStateException(failure);
-                }
+            Future<Boolean> committing = Concurrently.async(() -> {
+                Thread.sleep(50); // the lock is waited for for a second at most
+                other.createStatement().executeUpdate("insert into counted (id, n, t) values (3, 4, 'c')");
+                other.commit();
+                return true;
             });
-            committing.start();
             StatementQueue queue = transaction.queue();
             Supplier<List<Integer>> locked =
                     numbers(queue, "select n from counted where id in (?, ?) order by id for update", 1L, 2L);
             Supplier<List<Integer>> sum = numbers(queue, "select sum(n) from counted where id in (?, ?)", 2L, 3L);
 
-            queue.flush();
+            try {
+                queue.flush();
+            } catch (SQLException failure) {
+                if (SqlErrors.isLockWait(failure)) {
+                    Concurrently.get(committing);
+                    throw Measurement.late("The commit came after the lock wait: " + failure);
+                }
+                throw failure;
+            }
 
+            assertThat(Concurrently.get(committing)).isTrue();
             assertThat(locked.get()).containsExactly(0, 3);
             assertThat(sum.get()).containsExactly(7);
             transaction.rollback();

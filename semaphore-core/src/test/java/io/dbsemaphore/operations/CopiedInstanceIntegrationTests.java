@@ -153,8 +153,7 @@ class CopiedInstanceIntegrationTests {
                         name);
         pause.open();
 
-        assertThat(acquire.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join().isHeld())
-                .isTrue();
+        awaitHeld(acquire.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join());
         assertThat(id(node)).isEqualTo(id);
     }
 

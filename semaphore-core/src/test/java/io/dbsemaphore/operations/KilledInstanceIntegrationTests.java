@@ -9,6 +9,8 @@ import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
@@ -47,6 +49,10 @@ class KilledInstanceIntegrationTests {
     @BeforeEach
     void start() {
         node = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT));
+        startProcess();
+    }
+
+    private void startProcess() {
         process = ChildJvm.start(
                 OperationsProcess.class, schema.handOver(), String.valueOf(INSTANCE_TIMEOUT.toSeconds()));
         process.awaitLine("READY", START);
@@ -58,14 +64,19 @@ class KilledInstanceIntegrationTests {
         node.close();
     }
 
+    @Measured
     @Test
     void losesItsGrantsToWaitingCallers() {
+        if (!process.isAlive()) { // killed by the measurement before
+            process.close();
+            startProcess();
+        }
         String kept = node.semaphore(1);
         String unkept = node.semaphore(1);
         String forever = node.semaphore(1);
-        hold("work", "kept-of-the-dead", kept, SIX_HOURS);
-        hold("work-unkept", "unkept-of-the-dead", unkept, SIX_HOURS);
-        hold("work-forever", "forever-of-the-dead", forever, "");
+        hold("work", "kept-" + kept, kept, SIX_HOURS);
+        hold("work-unkept", "unkept-" + unkept, unkept, SIX_HOURS);
+        hold("work-forever", "forever-" + forever, forever, "");
         AcquireRequest request = AcquireRequest.of(kept).withWaitTime(Duration.ofSeconds(30));
 
         process.kill9();
@@ -73,17 +84,17 @@ class KilledInstanceIntegrationTests {
         PermitGrant grant = node.semaphores().acquire(request);
         Duration delay = Duration.ofNanos(System.nanoTime() - killed);
 
-        assertThat(delay)
-                .as("until permits of a killed process with a TTL of 6 h were taken")
-                .isLessThan(INSTANCE_TIMEOUT.plus(MARGIN));
         assertThat(grant.isHeld()).isTrue();
-        assertThat(SemaphoreRows.states(schema, "kept-of-the-dead")).containsExactly("RELEASED");
+        assertThat(SemaphoreRows.states(schema, "kept-" + kept)).containsExactly("RELEASED");
         assertThat(SemaphoreRows.held(schema, kept)).isEqualTo(1);
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(unkept))).isEmpty();
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(forever))).isEmpty();
         assertThat(node.maintenance().releaseOrphans()).isZero();
-        assertThat(SemaphoreRows.states(schema, "unkept-of-the-dead")).containsExactly("ACQUIRED");
-        assertThat(SemaphoreRows.states(schema, "forever-of-the-dead")).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.states(schema, "unkept-" + unkept)).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.states(schema, "forever-" + forever)).containsExactly("ACQUIRED");
+        Measurement.check(() -> assertThat(delay)
+                .as("until permits of a killed process with a TTL of 6 h were taken")
+                .isLessThan(INSTANCE_TIMEOUT.plus(MARGIN)));
     }
 
     @Slow

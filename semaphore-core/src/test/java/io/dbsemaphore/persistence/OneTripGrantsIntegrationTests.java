@@ -21,7 +21,10 @@ import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.RowLock;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -73,43 +76,46 @@ class OneTripGrantsIntegrationTests {
         schema.close();
     }
 
+    @Measured
     @Test
     void aBatchIsGrantedAsAWholeOrNotAtAll() {
-        grantAndRelease("a");
+        String name = semaphore(2);
+        grantAndRelease(name);
 
-        assertThat(grant(Set.of(), NO_RELEASES, acquire("a"), acquire("a"), acquire("a"))
-                        .outcomes())
-                .hasOnlyElementsOfType(GrantOutcome.Undecided.class);
-        assertThat(held("a")).isZero();
-        forgetRefusal("a");
-        List<Long> tokens = grant(Set.of("a"), NO_RELEASES, acquire("a"), acquire("a")).outcomes().stream()
+        assertUndecided(grant(Set.of(), NO_RELEASES, acquire(name), acquire(name), acquire(name)));
+        assertThat(held(name)).isZero();
+        forgetRefusal(name);
+        List<Long> tokens = grant(Set.of(name), NO_RELEASES, acquire(name), acquire(name)).outcomes().stream()
                 .map(each -> granted(each).permits().get(0).token())
                 .toList();
 
         assertThat(tokens.get(1)).isEqualTo(tokens.get(0) + 1);
-        assertThat(schema.jdbc().queryForObject("select fence from semaphore where name = 'a'", Long.class))
-                .isEqualTo(tokens.get(1));
-        assertThat(held("a")).isEqualTo(2);
+        assertThat(new SemaphoreRows(schema).fence(name)).isEqualTo(tokens.get(1));
+        assertThat(held(name)).isEqualTo(2);
     }
 
+    @Measured
     @Test
     void countsWhoseSumIsNotAnIntExceedTheCapacity() {
-        grantAndRelease("a");
+        String name = semaphore(2);
+        grantAndRelease(name);
 
-        assertThat(grant(Set.of("a"), NO_RELEASES, acquire("a", Integer.MAX_VALUE), acquire("a", Integer.MAX_VALUE))
-                        .outcomes())
-                .hasOnlyElementsOfType(GrantOutcome.Undecided.class);
-        assertThat(held("a")).isZero();
+        BatchResult result =
+                grant(Set.of(name), NO_RELEASES, acquire(name, Integer.MAX_VALUE), acquire(name, Integer.MAX_VALUE));
+
+        assertThat(held(name)).isZero();
+        assertUndecided(result);
     }
 
     /** As on a replica that was promoted without the last grants: there, other instances get the same tokens. */
+    @Measured
     @Test
     void nothingIsGrantedBelowAFenceThatWasReadBefore() {
-        grantAndRelease("a");
-        schema.jdbc().update("update semaphore set fence = fence - 1 where name = 'a'");
+        String name = semaphore(2);
+        grantAndRelease(name);
+        schema.jdbc().update("update semaphore set fence = fence - 1 where name = ?", name);
 
-        assertThat(grant(Set.of("a"), NO_RELEASES, acquire("a")).outcomes())
-                .containsExactly(new GrantOutcome.Undecided());
+        assertUndecided(grant(Set.of(name), NO_RELEASES, acquire(name)));
     }
 
     @Test
@@ -140,56 +146,78 @@ class OneTripGrantsIntegrationTests {
     }
 
     /** MySQL rolls back the statement that has waited for too long only; the transaction has the release. */
+    @Measured
     @Test
     void aTextThatHasWaitedForALockInVainReleasesNothing() throws SQLException {
-        grantAndRelease("a");
-        StoredGrant held = grantedIn("b");
-        AcquireState acquire = acquire("a");
-        try (RowLock lock = RowLock.ofSemaphore(schema, "a")) {
-            assertThatThrownBy(() -> grant(Set.of("a"), releaseOf(held), acquire))
-                    .isInstanceOf(RuntimeException.class);
+        String name = semaphore(2);
+        String other = semaphore(1);
+        StoredGrant held = grantedIn(other);
+        AcquireState acquire = acquire(name);
+        try (RowLock lock = RowLock.begin(schema)) {
+            grantAndRelease(name);
+            lock.lockSemaphore(name);
+            Measurement.check(() -> assertThatThrownBy(() -> grant(Set.of(name), releaseOf(held), acquire))
+                    .isInstanceOf(RuntimeException.class));
         }
 
-        assertThat(held("b")).isEqualTo(1);
+        assertThat(held(other)).isEqualTo(1);
         assertThat(acquire.withdraw()).as("nothing was written for it").isTrue();
         assertThat(acquire.mayExist()).isFalse();
     }
 
+    @Measured
     @Test
     void aRefusedTextReleases() {
-        grantAndRelease("a");
-        grantedIn("a");
-        grantedIn("a");
-        StoredGrant released = grantedIn("b");
-        AcquireState acquire = acquire("a");
+        String name = semaphore(2);
+        String other = semaphore(1);
+        StoredGrant released = grantedIn(other);
+        grantAndRelease(name);
+        grantedIn(name);
+        grantedIn(name);
+        AcquireState acquire = acquire(name);
 
-        BatchResult result = grant(Set.of("a"), releaseOf(released), acquire);
+        BatchResult result = grant(Set.of(name), releaseOf(released), acquire);
 
-        assertThat(result.outcomes()).containsExactly(new GrantOutcome.Undecided());
         assertThat(result.released()).containsOnlyKeys(released.requestId());
-        assertThat(held("b")).isZero();
+        assertThat(held(other)).isZero();
         assertThat(acquire.mayExist()).as("the next attempt looks for no row").isFalse();
+        assertUndecided(result);
     }
 
     /** It had taken an expired permit away, so that no token up to the fence was held. */
+    @Measured
     @Test
     void whatARolledBackTransactionFoundIsNotRemembered() {
-        grantAndRelease("b");
-        StoredGrant holder = grantedIn("b");
+        String name = semaphore(1);
+        grantAndRelease(name);
+        StoredGrant holder = grantedIn(name);
         grantAndRelease("a");
         expire(holder, "created_at");
         pool.failBefore("insert into permit_request", new SQLException("deadlock", "40001", 1213));
-        assertThatThrownBy(() -> grant(Set.of("b"), NO_RELEASES, acquire("b", "given")))
+        assertThatThrownBy(() -> grant(Set.of(name), NO_RELEASES, acquire(name, "given")))
                 .isInstanceOf(RuntimeException.class);
         expire(holder, "'2222-02-02 00:00:00'"); // its keep-alive has been answered meanwhile
 
-        assertThat(grant(Set.of("b"), NO_RELEASES, acquire("b")).outcomes())
-                .containsExactly(new GrantOutcome.Undecided());
-        assertThat(held("b")).isEqualTo(1);
+        BatchResult result = grant(Set.of(name), NO_RELEASES, acquire(name));
+
+        assertThat(held(name)).isEqualTo(1);
+        assertUndecided(result);
     }
 
     private void expire(StoredGrant grant, String at) {
         schema.jdbc().update("update permit_request set expires_at = " + at + " where id = ?", grant.requestId());
+    }
+
+    /** A new semaphore for each measurement. */
+    private String semaphore(int capacity) {
+        String name = SemaphoreRows.name("s");
+        persistence.admin().create(name, capacity);
+        return name;
+    }
+
+    /** It was tried in one round trip. If the row was read more than a second ago, two round trips decide at once. */
+    private static void assertUndecided(BatchResult result) {
+        Measurement.check(() -> assertThat(result.outcomes()).hasOnlyElementsOfType(GrantOutcome.Undecided.class));
     }
 
     /** Decides batches until the next one will be tried in one round trip again. */

@@ -2,6 +2,7 @@ package io.dbsemaphore.test;
 
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
@@ -21,7 +22,7 @@ class DatabaseContractIntegrationTests extends SemaphoreContract {
     @BeforeAll
     static void start() {
         schema = TestDatabase.create().migrate();
-        node = Node.on(schema, settings(TestSettings.defaults()));
+        node = Node.on(schema, settings(TestSettings.defaults()).with(MaintenanceSettings.ENABLED, false));
     }
 
     @AfterAll
@@ -43,6 +44,7 @@ class DatabaseContractIntegrationTests extends SemaphoreContract {
     @Override
     void awaitTime(Instant instant) {
         Awaitility.await()
+                .atMost(60, TimeUnit.SECONDS)
                 .pollInterval(10, TimeUnit.MILLISECONDS)
                 .until(() -> node.admin().now().isAfter(instant));
     }

@@ -28,10 +28,10 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
     void isRenewedBeyondTheMaximumHoldOfSemaphores() throws Exception {
         SemaphoreSettings settings = PATTERNS.with(SemaphoreSettings.MAX_HOLD, PerSemaphore.all(Duration.ofSeconds(2)));
         try (Node own = Node.on(schema, settings)) {
-            DistributedLock lock = keptAlive(own, LONG).obtain(key);
+            DistributedLock lock = keptAlive(own, Duration.ofSeconds(10)).obtain(key);
             lock.lock();
 
-            boolean taken = other.obtain(key).tryLock(8, TimeUnit.SECONDS);
+            boolean taken = other.obtain(key).tryLock(14, TimeUnit.SECONDS);
 
             assertThat(taken).as("taken by another instance").isFalse();
             lock.unlock();

@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.boot.mutex.MutexRequests;
+import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -20,8 +21,10 @@ abstract class LockRegistryFixture {
     static final String PREFIX = "lock:";
     static final Duration TTL = Duration.ofSeconds(30);
     static final Duration SHORT = Duration.ofSeconds(1);
-    static final SemaphoreSettings PATTERNS =
-            TestSettings.defaults().withPattern(PREFIX + "*", 1).with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 10_000);
+    static final SemaphoreSettings PATTERNS = TestSettings.defaults()
+            .withPattern(PREFIX + "*", 1)
+            .with(SemaphoreSettings.MAX_PATTERN_SEMAPHORES, 10_000)
+            .with(MaintenanceSettings.ENABLED, false);
 
     static Schema schema;
     static Node node;

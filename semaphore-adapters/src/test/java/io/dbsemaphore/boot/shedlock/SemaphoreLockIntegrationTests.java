@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What users of ShedLock rely on beside what its contract tests ask for. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SemaphoreLockIntegrationTests {
 
     private static final Duration HOUR = Duration.ofHours(1);
@@ -68,14 +68,16 @@ class SemaphoreLockIntegrationTests {
 
     @Test
     void isNotLostWhenItsTimeAtLeastHasPassedAfterTheTask() {
-        lock(instances.provider(), HOUR, Duration.ofSeconds(5)).unlock();
+        lock(instances.provider(), HOUR, Duration.ofSeconds(10)).unlock();
         String ended = instances.holders(name).get(0).externalId();
         Awaitility.await("the end of the rest")
+                .atMost(Duration.ofSeconds(40))
                 .until(() -> instances.holders(name).isEmpty());
-        lock(instances.provider(), SECOND.multipliedBy(5), Duration.ZERO);
+        lock(instances.provider(), Duration.ofSeconds(10), Duration.ZERO);
         String overrun = instances.holders(name).get(0).externalId();
 
         Awaitility.await("the report of a task that takes too long")
+                .atMost(Duration.ofSeconds(40))
                 .until(() -> instances.lost().contains(overrun));
 
         assertThat(instances.lost()).doesNotContain(ended);

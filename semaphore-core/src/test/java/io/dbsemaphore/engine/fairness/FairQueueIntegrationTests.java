@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
@@ -114,12 +114,14 @@ class FairQueueIntegrationTests {
         Future<?> other = keepBusy(cluster.node(0), AcquireRequest.of(name).exclusive(), over);
         await().until(() -> cluster.held(name) == 4);
 
-        cluster.node(1)
-                .semaphores()
-                .acquire(AcquireRequest.of(name).withWaitTime(SOON))
-                .release();
-
-        over.set(true);
+        try {
+            cluster.node(1)
+                    .semaphores()
+                    .acquire(AcquireRequest.of(name).withWaitTime(SOON))
+                    .release();
+        } finally {
+            over.set(true);
+        }
         Concurrently.get(writer);
         Concurrently.get(other);
     }
@@ -135,32 +137,40 @@ class FairQueueIntegrationTests {
         }
         await().until(() -> cluster.held(name) == 4);
 
-        cluster.node(1)
-                .semaphores()
-                .acquire(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON))
-                .release();
-
-        over.set(true);
+        try {
+            cluster.node(1)
+                    .semaphores()
+                    .acquire(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON))
+                    .release();
+        } finally {
+            over.set(true);
+        }
         for (Future<?> caller : small) {
             Concurrently.get(caller);
         }
     }
 
+    @Measured
     @Test
     void callersWithoutWaitTimeDoNotOvertakeThoseOfAnotherInstance() throws Exception {
+        callers.clear();
         String name = cluster.semaphore(2);
         PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
         wait(0, cluster.node(1), AcquireRequest.of(name).withPermits(name, 2), Duration.ZERO);
         awaitWaiting(name, 1);
 
-        assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> cluster.node(0).semaphores().acquire(AcquireRequest.of(name)))
-                .satisfies(refused -> assertThat(refused.shortages())
-                        .singleElement()
-                        .satisfies(shortage -> assertThat(shortage.isWithheld()).isTrue()));
+        Throwable answer = catchThrowable(() ->
+                cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release());
 
         one.release();
         Concurrently.get(callers.get(0));
+        Measurement.check(() -> assertThat(answer)
+                .isInstanceOfSatisfying(
+                        PermitsUnavailableException.class,
+                        refused -> assertThat(refused.shortages())
+                                .singleElement()
+                                .satisfies(shortage ->
+                                        assertThat(shortage.isWithheld()).isTrue())));
     }
 
     /** Somebody deletes the record of an instance: its callers are recorded anew, at their place. */
@@ -186,8 +196,10 @@ class FairQueueIntegrationTests {
         Measurement.check(() -> assertThat(granted.values()).containsExactly(0, 1));
     }
 
+    @Measured
     @Test
     void theAdministrationShowsWhoWaitsInAllInstances() throws Exception {
+        callers.clear();
         String name = cluster.semaphore(1);
         PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
         Instant before = cluster.node(0).admin().now();
@@ -197,18 +209,24 @@ class FairQueueIntegrationTests {
         }
 
         await().until(() -> cluster.node(0).admin().find(name).orElseThrow().waiting() == 3);
-        await().untilAsserted(() -> assertThat(cluster.node(0).admin().waiting(name))
-                .hasSize(2)
-                .isSortedAccordingTo(Comparator.comparing(WaitingInstance::since))
-                .allSatisfy(waiting -> assertThat(waiting.since()).isAfter(before.minus(ARRIVAL_ERROR)))
-                .extracting(WaitingInstance::callers)
-                .containsExactly(2, 1));
+        List<WaitingInstance> waiting = await().until(
+                        () -> cluster.node(0).admin().waiting(name),
+                        instances -> instances.size() == 2
+                                && instances.stream()
+                                                .mapToInt(WaitingInstance::callers)
+                                                .sum()
+                                        == 3);
+        assertThat(waiting).isSortedAccordingTo(Comparator.comparing(WaitingInstance::since));
 
         held.release();
         for (Future<?> caller : callers) {
             Concurrently.get(caller);
         }
         await().until(() -> cluster.node(0).admin().waiting(name).isEmpty());
+        Measurement.check(() -> assertThat(waiting)
+                .allSatisfy(instance -> assertThat(instance.since()).isAfter(before.minus(ARRIVAL_ERROR)))
+                .extracting(WaitingInstance::callers)
+                .containsExactly(2, 1));
     }
 
     /** Where nobody waits there is nothing to be read. */

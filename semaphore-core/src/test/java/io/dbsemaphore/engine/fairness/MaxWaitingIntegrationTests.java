@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
@@ -13,6 +14,8 @@ import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -21,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -115,7 +119,7 @@ class MaxWaitingIntegrationTests {
         List<CompletableFuture<PermitGrant>> crowd = crowd(nodes.get(0), name, 200);
         awaitRefused(crowd, 190);
 
-        assertThat(waiting(name)).isEqualTo(10);
+        awaitWaiting(name, 10);
         for (CompletableFuture<PermitGrant> refused : crowd.subList(10, 200)) {
             assertThat(shortageOf(refused))
                     .returns(true, PermitShortage::isQueueFull)
@@ -160,20 +164,24 @@ class MaxWaitingIntegrationTests {
         CompletableFuture<PermitGrant> waiting = begin(nodes.get(0), AcquireRequest.of(name));
         awaitWaiting(name, 1);
 
-        assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> nodes.get(0)
-                        .semaphores()
-                        .execute(AcquireRequest.of(name).withWaitTime(WAIT_TIME), grant -> "work"))
-                .withMessageStartingWith(
-                        "Semaphore '" + name
-                                + "' lets no more callers wait: 1 wait, max-waiting is 1, 1 of 1 held, in the last second longest by ")
-                .withMessageEndingWith(
-                        ". Nothing was acquired; try again later, or raise max-waiting to let more callers wait");
+        await("the holders, which a refusal waits for for 100 ms")
+                .atMost(SOON)
+                .untilAsserted(
+                        () -> assertThatExceptionOfType(PermitsUnavailableException.class)
+                                .isThrownBy(() -> nodes.get(0)
+                                        .semaphores()
+                                        .execute(AcquireRequest.of(name).withWaitTime(WAIT_TIME), grant -> "work"))
+                                .withMessageStartingWith(
+                                        "Semaphore '" + name
+                                                + "' lets no more callers wait: 1 wait, max-waiting is 1, 1 of 1 held, in the last second longest by ")
+                                .withMessageEndingWith(
+                                        ". Nothing was acquired; try again later, or raise max-waiting to let more callers wait"));
 
         held.release();
         waiting.join().release();
     }
 
+    @Measured
     @Test
     void callersOfOtherInstancesCount() throws Exception {
         String name = semaphore("ten", 1);
@@ -186,7 +194,8 @@ class MaxWaitingIntegrationTests {
 
         for (Node node : nodes) {
             awaitPolls(node);
-            assertThat(shortageOf(begin(node, AcquireRequest.of(name))))
+            assertThat(refusals(node, AcquireRequest.of(name)))
+                    .singleElement()
                     .returns(true, PermitShortage::isQueueFull)
                     .returns(10L, PermitShortage::ahead);
         }
@@ -264,6 +273,7 @@ class MaxWaitingIntegrationTests {
         Concurrently.get(second).release();
     }
 
+    @Measured
     @Test
     void aClosedInstanceMakesRoom() throws Exception {
         String name = semaphore("one", 1);
@@ -271,7 +281,9 @@ class MaxWaitingIntegrationTests {
         try (Node closing = Node.on(cluster.schema(), settings())) {
             CompletableFuture<PermitGrant> unused = begin(closing, AcquireRequest.of(name));
             awaitWaiting(name, 1);
-            assertThat(shortageOf(begin(nodes.get(0), AcquireRequest.of(name)))).matches(PermitShortage::isQueueFull);
+            assertThat(refusals(nodes.get(0), AcquireRequest.of(name)))
+                    .singleElement()
+                    .matches(PermitShortage::isQueueFull);
         }
 
         awaitWaiting(name, 0);
@@ -313,20 +325,21 @@ class MaxWaitingIntegrationTests {
     }
 
     /** Each instance has its own setting, which a restart changes. */
+    @Measured
     @Test
     void aChangedSettingCountsForThoseWhoComeThen() throws Exception {
         String name = semaphore("one", 1);
         PermitGrant held = nodes.get(0).semaphores().acquire(AcquireRequest.of(name));
         CompletableFuture<PermitGrant> first = begin(nodes.get(0), AcquireRequest.of(name));
         awaitWaiting(name, 1);
-        SemaphoreSettings two = settings()
-                .with(
-                        SemaphoreSettings.MAX_WAITING,
-                        PerSemaphore.all(Integer.MAX_VALUE).with(name, 2));
+        PerSemaphore<Integer> before = settings().get(SemaphoreSettings.MAX_WAITING);
+        SemaphoreSettings two = settings().with(SemaphoreSettings.MAX_WAITING, before.with(name, 2));
         try (Node changed = Node.on(cluster.schema(), two)) {
             CompletableFuture<PermitGrant> second = begin(changed, AcquireRequest.of(name));
             awaitWaiting(name, 2);
-            assertThat(shortageOf(begin(changed, AcquireRequest.of(name)))).returns(2L, PermitShortage::ahead);
+            assertThat(refusals(changed, AcquireRequest.of(name)))
+                    .singleElement()
+                    .returns(2L, PermitShortage::ahead);
 
             held.release();
             Concurrently.get(first).release();
@@ -334,6 +347,7 @@ class MaxWaitingIntegrationTests {
         }
     }
 
+    @Measured
     @Test
     void aCallerOfSeveralSemaphoresIsRefusedIfOneQueueIsFull() throws Exception {
         String bounded = semaphore("one", 1);
@@ -343,8 +357,7 @@ class MaxWaitingIntegrationTests {
         awaitWaiting(bounded, 1);
 
         for (Node node : nodes) {
-            CompletableFuture<PermitGrant> both = begin(node, AcquireRequest.of(bounded, unbounded));
-            assertThat(shortagesOf(both))
+            assertThat(refusals(node, AcquireRequest.of(bounded, unbounded)))
                     .filteredOn(PermitShortage::isQueueFull)
                     .extracting(PermitShortage::name)
                     .containsExactly(bounded);
@@ -357,6 +370,7 @@ class MaxWaitingIntegrationTests {
         Concurrently.get(other).release();
     }
 
+    @Measured
     @Test
     void aRepeatedExternalIdWaitsOnlyIfThereIsRoomAndIsAnsweredOnceItIsHeld() throws Exception {
         String name = semaphore("one", 1);
@@ -365,7 +379,7 @@ class MaxWaitingIntegrationTests {
         CompletableFuture<PermitGrant> first = begin(nodes.get(0), request);
         awaitWaiting(name, 1);
 
-        assertThat(shortageOf(begin(nodes.get(1), request))).matches(PermitShortage::isQueueFull);
+        assertThat(refusals(nodes.get(1), request)).singleElement().matches(PermitShortage::isQueueFull);
         held.release();
         long token = Concurrently.get(first).fencingToken();
         CompletableFuture<PermitGrant> next = begin(nodes.get(0), AcquireRequest.of(name));
@@ -429,6 +443,7 @@ class MaxWaitingIntegrationTests {
         }
     }
 
+    @Measured
     @Test
     void tellsHowManyStoodAhead() throws Exception {
         String name = semaphore("any", 1);
@@ -440,22 +455,24 @@ class MaxWaitingIntegrationTests {
         }
         AcquireRequest brief = AcquireRequest.of(name).withWaitTime(Duration.ofMillis(500));
 
-        assertThat(shortageOf(nodes.get(0).semaphores().acquireAsync(brief)))
-                .as("20 here, 5 elsewhere")
-                .returns(25L, PermitShortage::ahead)
-                .returns(false, PermitShortage::isQueueFull);
-        assertThat(shortageOf(nodes.get(2).semaphores().acquireAsync(brief)))
-                .as("16 of the 20 in one instance are known, and 5 in another")
-                .returns(21L, PermitShortage::ahead);
-        assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> nodes.get(1).semaphores().acquire(brief.withHeadStart(Duration.ofMinutes(1))))
-                .withMessageNotContaining("ahead");
-        assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> nodes.get(1).semaphores().acquire(brief))
-                .withMessageContaining(", at least 21 ahead in the queue");
+        PermitShortage inTheFirst = shortageOf(nodes.get(0).semaphores().acquireAsync(brief));
+        PermitShortage inTheThird = shortageOf(nodes.get(2).semaphores().acquireAsync(brief));
+        Throwable first =
+                catchThrowable(() -> nodes.get(1).semaphores().acquire(brief.withHeadStart(Duration.ofMinutes(1))));
+        Throwable last = catchThrowable(() -> nodes.get(1).semaphores().acquire(brief));
 
         waiting.forEach(each -> each.cancel(true));
         held.release();
+        assertThat(inTheFirst.isQueueFull()).isFalse();
+        assertThat(first).isInstanceOf(PermitsUnavailableException.class).hasMessageNotContaining("ahead");
+        assertThat(last).isInstanceOf(PermitsUnavailableException.class);
+        Measurement.check(() -> {
+            assertThat(inTheFirst.ahead()).as("20 here, 5 elsewhere").isEqualTo(25);
+            assertThat(inTheThird.ahead())
+                    .as("16 of the 20 in one instance are known, and 5 in another")
+                    .isEqualTo(21);
+            assertThat(last).hasMessageContaining(", at least 21 ahead in the queue");
+        });
     }
 
     private static String semaphore(String prefix, int capacity) {
@@ -491,6 +508,18 @@ class MaxWaitingIntegrationTests {
         } catch (Exception late) {
             throw new AssertionError("Not refused at once", late);
         }
+    }
+
+    /** Of a caller that is refused at once. It waits if its instance does not know of the others: a record is valid for a second. */
+    private static List<PermitShortage> refusals(Node node, AcquireRequest request) throws Exception {
+        CompletableFuture<PermitGrant> caller = begin(node, request);
+        try {
+            Concurrently.get(caller.handle((grant, refused) -> refused), Duration.ofSeconds(8));
+        } catch (TimeoutException waits) {
+            caller.cancel(true);
+            throw Measurement.late("Not refused, as if nobody waited in another instance: " + request);
+        }
+        return shortagesOf(caller);
     }
 
     private static PermitShortage shortageOf(CompletableFuture<PermitGrant> refused) {

@@ -13,6 +13,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.rerun.Promise;
 import java.sql.SQLException;
@@ -190,6 +191,7 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
         assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> requireHeldInTransaction(grant));
     }
 
+    @Measured
     @Test
     void letsOthersAcquireAndReleaseWhileACheckedTransactionIsOpen() {
         String shared = cluster.semaphore(5);
@@ -214,6 +216,7 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
     }
 
     /** There a plain read locks what it reads, on MySQL and MariaDB. */
+    @Measured
     @Test
     void letsOthersAcquireAlsoBesideASerializableTransaction() {
         String shared = cluster.semaphore(2);
@@ -231,6 +234,7 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
         Measurement.check(() -> assertThat(took).isLessThan(WITHOUT_WAITING));
     }
 
+    @Measured
     @Test
     void anExpiryPassesOverACheckedGrantWithoutWaiting() {
         PermitGrant grant = acquire();
@@ -243,11 +247,12 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
         });
 
         Duration took = Duration.ofNanos(System.nanoTime() - begin);
-        assertThat(other.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+        assertThat(other.semaphores().tryAcquire(AcquireRequest.of(name))).hasValueSatisfying(PermitGrant::release);
         assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> requireHeldInTransaction(grant));
         Measurement.check(() -> assertThat(took).isLessThan(WITHOUT_WAITING));
     }
 
+    @Measured
     @Test
     void anExpiryOfManyPassesOverTheCheckedOneAmongThem() {
         String shared = cluster.semaphore(20);

@@ -30,6 +30,7 @@ class SeparateProcessesIntegrationTests {
     private static final int CAPACITY = 3;
     private static final int SECONDS = 8;
 
+    @Measured
     @Test
     void keepTheLimitTogether() throws Exception {
         String name = SemaphoreRows.name("common");

@@ -330,9 +330,11 @@ class QuotaIntegrationTests extends ReuseFixture {
         assertThat(inUse.peak()).isLessThanOrEqualTo(8);
     }
 
+    @Measured
     @Test
     @Promise
     void aCapacityBelowWhatIsOutIsEffectiveInAllInstances() throws Exception {
+        stop.set(false);
         String wide = cluster.semaphore(8);
         List<Node> both = List.of(node(R), node(R));
         PeakCounter inUse = new PeakCounter();

@@ -255,6 +255,7 @@ class ReuseProcessesIntegrationTests {
         return process;
     }
 
+    @Measured
     @Test
     void loseWhatTheyKeptWhenTheyAreKilled() {
         node.admin().setCapacity(NAME, 1, "test", "one permit only");

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.engine.FilterResult;
@@ -114,7 +115,7 @@ public final class FailedTests implements TestExecutionListener, PostDiscoveryFi
                 .anyMatch(test -> ENDED.contains(test.getUniqueId()));
     }
 
-    /** Whether a failure must not happen even once: an assertion, but none about how long something took. */
+    /** Whether a failure must not happen even once: an assertion, but none about how long something took, or that was awaited. */
     static boolean isFinal(@Nullable TestSource source, Throwable failure) {
         return isPromise(source) && isAssertion(failure, Collections.newSetFromMap(new IdentityHashMap<>()));
     }
@@ -135,7 +136,7 @@ public final class FailedTests implements TestExecutionListener, PostDiscoveryFi
             return false;
         }
         return failure instanceof AssertionError
-                || isAssertion(failure.getCause(), seen)
+                || (!(failure instanceof ConditionTimeoutException) && isAssertion(failure.getCause(), seen))
                 || Stream.of(failure.getSuppressed()).anyMatch(each -> isAssertion(each, seen));
     }
 

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.dbsemaphore.testing.measurement.Measurement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,11 +41,12 @@ class FailedTestsTests {
                 .containsExactlyInAnyOrder(
                         "late()",
                         "tooSlow()",
+                        "awaited()",
                         "overTheCapacity()",
                         "[1] permits = 3",
                         "interruptedByAFailedAssertion()");
         assertThat(second.failed).isEmpty();
-        assertThat(second.passed).containsExactlyInAnyOrder("late()", "tooSlow()");
+        assertThat(second.passed).containsExactlyInAnyOrder("late()", "tooSlow()", "awaited()");
     }
 
     private static Results run(LauncherDiscoveryRequest request) {
@@ -84,6 +87,7 @@ class FailedTestsTests {
 
         private static final AtomicInteger LATE = new AtomicInteger();
         private static final AtomicInteger SLOW = new AtomicInteger();
+        private static final AtomicInteger AWAITED = new AtomicInteger();
         private static final AtomicInteger OVER = new AtomicInteger();
         private static final AtomicInteger EACH = new AtomicInteger();
         private static final AtomicInteger BESIDE = new AtomicInteger();
@@ -101,6 +105,16 @@ class FailedTestsTests {
         void tooSlow() {
             int run = SLOW.getAndIncrement();
             Measurement.check(() -> assertThat(run).isPositive());
+        }
+
+        @Test
+        @Promise
+        void awaited() {
+            int run = AWAITED.getAndIncrement();
+            Awaitility.await()
+                    .pollInterval(Duration.ofMillis(10))
+                    .atMost(run == 0 ? Duration.ofMillis(500) : Duration.ofSeconds(20))
+                    .untilAsserted(() -> assertThat(run).isPositive());
         }
 
         @Test

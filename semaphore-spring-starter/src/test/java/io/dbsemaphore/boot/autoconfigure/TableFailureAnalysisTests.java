@@ -71,7 +71,7 @@ class TableFailureAnalysisTests {
 
     /** It is soon clear that no other instance which starts at the same time is the cause. */
     @Test
-    @Timeout(20)
+    @Timeout(60)
     void showsWhyTheScriptFails(CapturedOutput output) {
         String url = "spring.datasource.url=jdbc:h2:mem:taken-name;DB_CLOSE_DELAY=-1";
         Hosts.jdbcWithoutTables()
@@ -79,8 +79,15 @@ class TableFailureAnalysisTests {
                 .run(context -> context.getBean(JdbcTemplate.class)
                         .execute("create table paper (id bigint, constraint pk_permit primary key (id))"));
 
-        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, url);
+        assertStartFails(
+                ApplicationContextException.class,
+                Hosts.OnDataSource.class,
+                url,
+                "logging.level.org.springframework.jdbc.datasource.init=debug");
 
+        assertThat(output.toString().lines().filter(line -> line.contains("Executing SQL script from")))
+                .as("attempts")
+                .hasSize(2);
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains("The tables of the semaphores cannot be created by db/dbsemaphore/sql/h2.sql")

@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.context;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
@@ -67,11 +68,13 @@ class AcquireDuringCreationTests {
 
     private static void assertThatAllSucceeded(ConfigurableApplicationContext host) {
         assertThat(host.getBean(EarlyUser.class).granted).isEqualTo(EarlyUser.ACQUIRES);
-        assertThat(host.getBean(Events.class).told)
-                .as("which are kept until there are listeners")
-                .hasSize(EarlyUser.ACQUIRES + 2)
-                .last()
-                .isEqualTo("refused");
+        List<String> told = host.getBean(Events.class).told;
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> assertThat(told)
+                        .as("which are kept until there are listeners")
+                        .hasSize(EarlyUser.ACQUIRES + 2)
+                        .last()
+                        .isEqualTo("refused"));
     }
 
     /** Acquires several times, and waits in vain. */

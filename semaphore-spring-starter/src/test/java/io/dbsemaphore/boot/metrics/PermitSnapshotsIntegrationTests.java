@@ -31,7 +31,7 @@ class PermitSnapshotsIntegrationTests {
         host = OrdersHost.behind(
                 database.jdbcUrl(proxy),
                 database,
-                "spring.datasource.hikari.connection-timeout=5000",
+                "spring.datasource.hikari.connection-timeout=30000",
                 "semaphore.maintenance.enabled=false",
                 "semaphore.metrics.refresh-interval=2s");
     }
@@ -56,8 +56,9 @@ class PermitSnapshotsIntegrationTests {
         }
         await().atMost(SOON).until(() -> reads() > 0);
 
+        long reads = reads();
         Duration took = Duration.ofNanos(System.nanoTime() - begun);
-        assertThat(reads()).isBetween(1L, took.dividedBy(Duration.ofSeconds(2)) + 1);
+        assertThat(reads).isBetween(1L, took.dividedBy(Duration.ofSeconds(2)) + 1);
     }
 
     @Test
@@ -72,7 +73,7 @@ class PermitSnapshotsIntegrationTests {
             double held = held();
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
                     .as("time of a read, less than that to wait for a connection")
-                    .isLessThan(Duration.ofSeconds(4));
+                    .isLessThan(Duration.ofSeconds(25));
             return Double.isNaN(held);
         });
 

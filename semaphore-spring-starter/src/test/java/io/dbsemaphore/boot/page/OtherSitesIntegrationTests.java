@@ -115,7 +115,9 @@ class OtherSitesIntegrationTests {
                     "window.frame = document.createElement('iframe'); frame.onload = () => window.loaded = true;"
                             + " frame.src = arguments[0]; document.body.append(frame)",
                     address + "/semaphores");
-            Awaitility.await().until(() -> browser.run("return window.loaded") == Boolean.TRUE);
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> browser.run("return window.loaded") == Boolean.TRUE);
 
             assertThat(browser.run("return frame.contentDocument === null"))
                     .as("not of this origin, but the browser's own page of an error")

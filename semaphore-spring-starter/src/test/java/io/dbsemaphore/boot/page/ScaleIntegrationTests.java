@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -93,6 +95,7 @@ class ScaleIntegrationTests {
     }
 
     /** The shortest time within a minute, since other work of the machine only adds to it. */
+    @Measured
     @Test
     void isShownWithinASecond() {
         long begun = System.nanoTime();
@@ -107,12 +110,14 @@ class ScaleIntegrationTests {
             holders = Math.min(holders, shownAfter());
         } while (Math.max(overview, holders) > 1_000 && System.nanoTime() - begun < TimeUnit.MINUTES.toNanos(1));
 
-        assertThat(List.of(overview, holders))
+        List<Double> shown = List.of(overview, holders);
+        Measurement.check(() -> assertThat(shown)
                 .as("milliseconds until the first rows of the overview and of the holders")
-                .allMatch(each -> each <= 1_000);
+                .allMatch(each -> each <= 1_000));
     }
 
     @Slow
+    @Measured
     @Test
     void updatesWithinAHundredMillisecondsOfScript() {
         open("");
@@ -120,9 +125,9 @@ class ScaleIntegrationTests {
         open("#/semaphore/s0000");
         double holders = scriptOfAnUpdate(null); // the past is read less often than the rest
 
-        assertThat(List.of(overview, holders))
+        Measurement.check(() -> assertThat(List.of(overview, holders))
                 .as("milliseconds of script for an update of the overview and of the holders")
-                .allMatch(each -> each <= 100);
+                .allMatch(each -> each <= 100));
     }
 
     @Test

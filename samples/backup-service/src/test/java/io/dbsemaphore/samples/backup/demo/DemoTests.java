@@ -92,8 +92,9 @@ class DemoTests {
         assertThat(with(
                         runAndClose,
                         "demo.duration=1m",
-                        "transfer.block=1s",
-                        "spring.task.execution.shutdown.await-termination-period=3s"))
+                        "transfer.block=3s",
+                        "transfer.max-blocks=4", // those that begin during the shutdown end in time, too
+                        "spring.task.execution.shutdown.await-termination-period=10s"))
                 .isEqualTo(2);
         assertThat(output).contains("11 of 1 instance(s): 0 done").doesNotContain("Exception", "\tat ");
     }

@@ -18,7 +18,7 @@ class WebFluxRecipeIntegrationTests {
     @Test
     void exportsThreeAtATimeAndTheOthersWaitOrAreRefused() throws Exception {
         try (Instances instances =
-                Instances.of("webflux", "exports.wait=5s", "spring.main.web-application-type=reactive")) {
+                Instances.of("webflux", "exports.wait=15s", "spring.main.web-application-type=reactive")) {
             CountedWork work = instances.work();
             List<CompletableFuture<HttpResponse<String>>> responses = new ArrayList<>();
             for (int i = 0; i < EXPORTS; i++) {

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -30,7 +31,8 @@ class PlainStatementsIntegrationTests {
     /** On a busy machine the database may seem to be far enough for one. */
     private static final SemaphoreSettings TWO_TRIPS = SemaphoreSettings.defaults()
             .with(SemaphoreSettings.TABLE_PREFIX, TABLES)
-            .with(SemaphoreSettings.ONE_TRIP_FROM, Duration.ofHours(1));
+            .with(SemaphoreSettings.ONE_TRIP_FROM, Duration.ofHours(1))
+            .with(MaintenanceSettings.ENABLED, false);
 
     private final TestDatabase.Schema database = TestDatabase.createForProcesses();
     private final Target target = new Target(database.jdbcUrl(), database.username(), database.password(), null);
