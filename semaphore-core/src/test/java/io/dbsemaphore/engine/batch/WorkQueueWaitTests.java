@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.QueuePosition;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Deadline;
 import io.dbsemaphore.domain.AcquireCommand;
@@ -498,6 +499,26 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         queue.tryOnceMore(callers.get(1));
 
         assertThat(queue.positions(callers.get(1))).isEmpty();
+    }
+
+    /** Callers that reuse a permit raise no fence, so that nobody knows how many are served. */
+    @Test
+    void expectsAWaitByTheGrantsSoFarUnlessPermitsAreReused() {
+        BatchLimits limits = new BatchLimits(2, 500, 3, Duration.ofSeconds(5), Duration.ofSeconds(5));
+        WorkQueue reusing = new WorkQueue(limits, false, Values.FAIR.withReuse(name -> true), queueClock);
+
+        assertThat(positionAfterThreeGrants(queue).expectedWait())
+                .hasValueSatisfying(expected -> assertThat(expected).isPositive());
+        assertThat(positionAfterThreeGrants(reusing).expectedWait()).isEmpty();
+    }
+
+    private QueuePosition positionAfterThreeGrants(WorkQueue asked) {
+        Acquire waiter = waiter(BACKUP);
+        asked.add(waiter);
+        end(asked, asked.take(true, false), available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
+        assertThat(asked.positions(waiter).get(0).expectedWait()).isEmpty();
+        boolean unused = asked.recordPoll(Map.of("backup", Values.polled(1, 1, 0, 10)), queueClock.now());
+        return asked.positions(waiter).get(0);
     }
 
     private long ahead(Acquire acquire) {
