@@ -347,7 +347,7 @@ public final class SemaphoreSettings {
         if (onFull == OnFull.KEEP_NEWEST && get(MAX_WAITING).of(name) == Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
                     ("%s.on-full is keep-newest, but %s.max-waiting is not set: any number of callers could"
-                                    + " wait, and none would be refused. Set max-waiting, or remove on-full.")
+                                    + " wait, and none would be refused. Set max-waiting, or remove on-full")
                             .formatted(property, property));
         }
     }

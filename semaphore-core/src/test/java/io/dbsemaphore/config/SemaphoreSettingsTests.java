@@ -111,7 +111,7 @@ class SemaphoreSettingsTests {
                 .withMessage(
                         "semaphore.semaphores.report.on-full is keep-newest, but semaphore.semaphores.report.max-waiting"
                                 + " is not set: any number of callers could wait, and none would be refused. Set max-waiting, or"
-                                + " remove on-full.");
+                                + " remove on-full");
         assertThatIllegalArgumentException()
                 .isThrownBy(unbounded.with(SemaphoreSettings.MAX_WAITING, ofReport)::requireConsistent)
                 .withMessageStartingWith("semaphore.patterns.[tenant:*].on-full is keep-newest, but ");
