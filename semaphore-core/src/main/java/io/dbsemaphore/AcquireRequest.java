@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.ShareWeights;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -184,6 +185,26 @@ public final class AcquireRequest {
     }
 
     /**
+     * Sets the share: for whom the caller waits, as {@code tenant} or {@code tenant/key}. Waiting callers are granted permits by turns:
+     * each tenant gets as many as the others, and within a tenant each key. Callers without a share count as one more tenant. Weights
+     * ({@code semaphore.semaphores.<name>.weights}, or a {@link ShareWeights} bean) give some more than others. Of the callers of one
+     * key, the earlier one is served first. Shares count grants, not the time that they are held. An acquire with a share reuses no permit
+     * ({@code semaphore.semaphores.<name>.reuse}). Has no effect on a caller that does not wait. Default: none.
+     *
+     * <p>Whoever can make up any number of keys must be one tenant: each new tenant or key has a turn at once. The acquire throws
+     * {@link IllegalArgumentException} if a semaphore of the request is not fair ({@code semaphore.semaphores.<name>.fair}).
+     *
+     * @param share the tenant, or the tenant, a {@code /} and the key: a valid key (see {@link SemaphoreName}) whose first {@code /}
+     *     separates the two, neither of them empty
+     * @return the changed request
+     * @throws IllegalArgumentException if it is invalid
+     */
+    public AcquireRequest withShare(String share) {
+        SemaphoreName.requireValidShare(share);
+        return with(copy -> copy.share = share);
+    }
+
+    /**
      * Sets a listener that is told where the waiting caller stands. Default: none. Has no effect on a caller that does not wait.
      *
      * @param listener the listener
@@ -306,6 +327,11 @@ public final class AcquireRequest {
         return settings.headStart;
     }
 
+    /** {@return the share; empty if none was set} */
+    public Optional<String> share() {
+        return Optional.ofNullable(settings.share);
+    }
+
     /** {@return the listener that is told where the caller stands; empty if none was set} */
     public Optional<QueuePosition.Listener> waitListener() {
         return Optional.ofNullable(settings.waitListener);
@@ -380,6 +406,8 @@ public final class AcquireRequest {
         @Nullable Duration waitTime;
 
         Duration headStart = Duration.ZERO;
+
+        @Nullable String share;
 
         QueuePosition.@Nullable Listener waitListener;
 

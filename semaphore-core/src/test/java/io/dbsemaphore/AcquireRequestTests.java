@@ -18,14 +18,14 @@ class AcquireRequestTests {
                 request.withPermits("backup", 2).withPermits("network", 3),
                 request.exclusive(),
                 request.withTtl(Duration.ofMinutes(1)),
-                request.withOwner("nightly").withLabel("full").withExternalId("id"),
+                request.withShare("acme").withOwner("nightly").withLabel("full").withExternalId("id"),
                 request.withReleaseAtShutdown(false));
 
         assertThat(changed.stream().map(AcquireRequest::permits).distinct())
                 .containsExactly(Map.of("backup", 2, "network", 3), Map.of("backup", 1));
         assertThat(changed.stream().filter(AcquireRequest::isExclusive)).hasSize(1);
         assertThat(changed.stream().filter(AcquireRequest::isReleaseAtShutdown)).hasSize(4);
-        assertThat(Stream.of(request.ttl(), request.owner(), request.label(), request.externalId()))
+        assertThat(Stream.of(request.ttl(), request.share(), request.owner(), request.label(), request.externalId()))
                 .allMatch(value -> value.isEmpty());
         assertThat(request.permits()).isEqualTo(Map.of("backup", 1));
         assertThat(request.isExclusive()).isFalse();
@@ -39,6 +39,7 @@ class AcquireRequestTests {
                 .withMaxHold(Duration.ofHours(1))
                 .withWaitTime(Duration.ofSeconds(5))
                 .withHeadStart(Duration.ofMinutes(2))
+                .withShare("acme/batch")
                 .withOwner("nightly")
                 .withLabel("full")
                 .withExternalId("id")
@@ -53,6 +54,8 @@ class AcquireRequestTests {
         assertThat(request.waitTime()).contains(Duration.ofSeconds(5));
         assertThat(request.headStart()).isEqualTo(Duration.ofMinutes(2));
         assertThat(request.withHeadStart(Duration.ZERO).headStart()).as("none").isZero();
+        assertThat(request.share()).contains("acme/batch");
+        assertThat(request.withShare("acme").share()).contains("acme");
         assertThat(request.owner()).contains("nightly");
         assertThat(request.label()).contains("full");
         assertThat(request.externalId()).contains("id");

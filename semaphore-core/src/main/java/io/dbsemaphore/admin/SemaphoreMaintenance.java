@@ -40,8 +40,9 @@ public interface SemaphoreMaintenance {
      * external ids are forgotten: a later acquire with one of them is granted again. Scheduled every
      * {@code semaphore.maintenance.request-cleanup-interval} (4 hours).
      *
-     * <p>Also deletes the audit of reclaims of that age; instances that hold nothing, a day after their lease expired; and semaphores that
-     * a pattern created and nobody acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days).
+     * <p>Also deletes the audit of reclaims of that age; instances that hold nothing, a day after their lease expired; records of shares
+     * that were not written for a day; and semaphores that a pattern created and nobody acquired for
+     * {@code semaphore.maintenance.pattern-idle-after} (7 days).
      *
      * @return how many requests were deleted
      */

@@ -62,6 +62,29 @@ public final class SemaphoreName {
     }
 
     /**
+     * Checks a share, {@code tenant} or {@code tenant/key}: a key whose first {@code /}, if there is one, has text on both sides. A tenant
+     * has at most 189 characters.
+     *
+     * @param share the share
+     * @return the share
+     * @throws IllegalArgumentException if it is invalid
+     */
+    public static String requireValidShare(String share) {
+        requireValidKey("share", share);
+        int slash = share.indexOf('/');
+        if (slash == 0 || slash == share.length() - 1) {
+            throw new IllegalArgumentException(
+                    "The share has no %s: '%s'. Write it as 'tenant' or 'tenant/key'; the first / separates them"
+                            .formatted(slash == 0 ? "tenant" : "key", share));
+        }
+        if (share.length() == MAX_LENGTH && slash < 0) {
+            throw new IllegalArgumentException("The tenant has %d characters, at most %d are allowed: '%s…'"
+                    .formatted(MAX_LENGTH, MAX_LENGTH - 1, share.substring(0, 40)));
+        }
+        return share;
+    }
+
+    /**
      * Finds the name that a misspelled one probably means. The two differ by at most two inserted, deleted or changed characters, or by a
      * third of the misspelled name's length if that is more.
      *

@@ -124,6 +124,17 @@ public @interface WithPermits {
     String headStart() default "";
 
     /**
+     * For whom the caller waits, as {@code tenant} or {@code tenant/key}, for example <code>#{#tenant}/#{#user}</code>; placeholders and
+     * expressions as in {@link #names()}. Tenants that wait are granted permits by turns, and so are the keys of a tenant. The first
+     * {@code /} separates the two, so the tenant must contain none. A call throws {@link IllegalArgumentException} if a semaphore is not
+     * fair. Has no effect on a caller that does not wait. Default: none.
+     *
+     * @return the share
+     * @see io.dbsemaphore.AcquireRequest#withShare
+     */
+    String share() default "";
+
+    /**
      * How long after the acquire the grant ends even if the work goes on, in the formats of {@link #ttl()}; at least 1 second. Its
      * permits are then available to others, and the loss is reported. Default: the value configured for the semaphores
      * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.defaults.max-hold} (24 hours).

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ final class RequestTemplate {
     private final Optional<Duration> headStart;
     private final Optional<Duration> ttl;
     private final Optional<Duration> maxHold;
+    private final @Nullable TextTemplate share;
     private final @Nullable TextTemplate owner;
     private final @Nullable TextTemplate label;
     private final @Nullable AcquireRequest constant;
@@ -56,9 +58,10 @@ final class RequestTemplate {
         this.names = names();
         this.ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
         this.maxHold = duration("maxHold", annotation.maxHold(), AcquireRequest.MIN_TTL);
+        this.share = optional("share", annotation.share(), SemaphoreName::requireValidShare);
         this.owner = key("owner", annotation.owner());
         this.label = key("label", annotation.label());
-        Stream<@Nullable TextTemplate> texts = Stream.concat(names.stream(), Stream.of(owner, label));
+        Stream<@Nullable TextTemplate> texts = Stream.concat(names.stream(), Stream.of(share, owner, label));
         this.constant = texts.allMatch(text -> text == null || text.isLiteral())
                 ? create(new StandardEvaluationContext())
                 : null;
@@ -110,6 +113,7 @@ final class RequestTemplate {
         request = headStart.map(request::withHeadStart).orElse(request);
         request = ttl.map(request::withTtl).orElse(request);
         request = maxHold.map(request::withMaxHold).orElse(request);
+        request = share == null ? request : request.withShare(share.evaluate(context));
         request = owner == null ? request : request.withOwner(owner.evaluate(context));
         return request.withLabel(label == null ? annotated.label() : label.evaluate(context));
     }
@@ -154,10 +158,12 @@ final class RequestTemplate {
     }
 
     private @Nullable TextTemplate key(String attribute, String given) {
+        return optional(attribute, given, key -> SemaphoreName.requireValidKey(attribute, key));
+    }
+
+    private @Nullable TextTemplate optional(String attribute, String given, Consumer<String> check) {
         String text = resolve(attribute, given);
-        return text.isEmpty()
-                ? null
-                : TextTemplate.parse(annotated, attribute, text, key -> SemaphoreName.requireValidKey(attribute, key));
+        return text.isEmpty() ? null : TextTemplate.parse(annotated, attribute, text, check);
     }
 
     private Optional<Duration> duration(String attribute, String given, Duration least) {

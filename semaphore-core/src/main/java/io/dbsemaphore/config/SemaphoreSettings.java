@@ -6,6 +6,7 @@ import static io.dbsemaphore.config.Setting.must;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.spi.ShareWeights;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -224,6 +225,16 @@ public final class SemaphoreSettings {
     public static final Setting<PerSemaphore<OnFull>> ON_FULL =
             Setting.of("semaphore.semaphores.<name>.on-full", PerSemaphore.all(OnFull.KEEP_OLDEST));
 
+    /**
+     * The weights of shares, {@code acme} or {@code acme/batch}, for each semaphore or pattern; from 1 to 1000, by default none: all other
+     * shares have the weight that a {@link ShareWeights} gives, or else 1. While both wait, a share of weight 2 is granted twice as many
+     * permits as one of weight 1. Must be the same in all instances. Requires {@link #FAIR}.
+     */
+    public static final Setting<PerSemaphore<Map<String, Integer>>> WEIGHTS = Setting.of(
+                    "semaphore.semaphores.<name>.weights", PerSemaphore.all(Map.<String, Integer>of()))
+            .where(eachOf((property, weights) -> weights.forEach(
+                    (share, weight) -> requireValidWeight(property + ".[" + share + "]", share, weight))));
+
     /** The action for an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             Setting.of(ALL, "semaphore.host-transaction", HostTransaction.WARN);
@@ -266,8 +277,22 @@ public final class SemaphoreSettings {
     public <T> SemaphoreSettings with(Setting<T> setting, T value) {
         setting.check(value);
         Map<Setting<?>, Object> changed = new HashMap<>(values);
-        changed.put(setting, value instanceof Map<?, ?> map ? Map.copyOf(map) : value);
+        changed.put(setting, unmodifiable(value));
         return new SemaphoreSettings(Map.copyOf(changed));
+    }
+
+    private static Object unmodifiable(Object value) {
+        if (value instanceof PerSemaphore<?> each && each.byDefault() instanceof Map<?, ?>) {
+            return new PerSemaphore<>(
+                    unmodifiable(each.byDefault()), unmodifiable(each.byName()), unmodifiable(each.byPattern()));
+        }
+        return value instanceof Map<?, ?> map ? Map.copyOf(map) : value;
+    }
+
+    private static Map<String, Object> unmodifiable(Map<String, ?> values) {
+        Map<String, Object> copies = new HashMap<>();
+        values.forEach((name, value) -> copies.put(name, unmodifiable(value)));
+        return copies;
     }
 
     /**
@@ -296,8 +321,8 @@ public final class SemaphoreSettings {
 
     /**
      * Changes the settings that an application has properties for. For {@link #FAIR}, {@link #MAX_HOLD} and {@link #WAIT_TIME} it changes
-     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING}, {@link #ON_FULL} and {@link #PATTERNS} are not changed: they have
-     * properties of single semaphores and patterns only.
+     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING}, {@link #ON_FULL}, {@link #WEIGHTS} and {@link #PATTERNS} are not
+     * changed: they have properties of single semaphores and patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings
@@ -340,7 +365,26 @@ public final class SemaphoreSettings {
         get(ON_FULL)
                 .byPattern()
                 .forEach((glob, onFull) -> requireMaxWaiting("semaphore.patterns.[" + glob + "]", glob, onFull));
+        get(WEIGHTS).byName().forEach((name, weights) -> requireFair("semaphore.semaphores." + name, name, weights));
+        get(WEIGHTS)
+                .byPattern()
+                .forEach((glob, weights) -> requireFair("semaphore.patterns.[" + glob + "]", glob, weights));
         return this;
+    }
+
+    private void requireFair(String property, String name, Map<String, Integer> weights) {
+        PerSemaphore<Boolean> fair = get(FAIR);
+        if (!weights.isEmpty() && !fair.of(name)) {
+            String refusing = fair.byName().containsKey(name)
+                    ? property + ".fair"
+                    : PerSemaphore.longestMatch(fair.byPattern(), name)
+                            .map(pattern -> "semaphore.patterns.[" + pattern.getKey() + "].fair")
+                            .orElse(FAIR.property());
+            throw new IllegalArgumentException(
+                    ("%s.weights is set, but %s is false: each instance has a queue of its own, in which no shares"
+                                    + " are kept. Set fair to true, or remove weights")
+                            .formatted(property, refusing));
+        }
     }
 
     private void requireMaxWaiting(String property, String name, OnFull onFull) {
@@ -392,6 +436,21 @@ public final class SemaphoreSettings {
         if (capacity < 0) {
             throw new IllegalArgumentException(property + ".capacity must be at least 0: " + capacity);
         }
+    }
+
+    @SuppressWarnings("ConstantValue") // a property without a value is bound to null
+    private static void requireValidWeight(String property, String share, Integer weight) {
+        try {
+            SemaphoreName.requireValidShare(share);
+        } catch (IllegalArgumentException invalid) {
+            // without its cause, as above
+            throw new IllegalArgumentException(property + " is malformed: " + invalid.getMessage());
+        }
+        must(
+                        "between 1 and 1000",
+                        (Integer given) -> given != null && given >= 1 && given <= ShareWeights.MAX_WEIGHT,
+                        "a share with a weight of 0 would wait forever")
+                .accept(property, weight);
     }
 
     private static boolean isReuseTime(Duration time) {

@@ -5,6 +5,8 @@ import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Demand;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Position;
+import io.dbsemaphore.line.Share;
+import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.Waiter;
 import java.util.Map;
 import java.util.Objects;
@@ -29,6 +31,8 @@ public class AcquireState {
     private volatile Position position;
     private volatile Attempt attempt = Attempt.NONE;
     private volatile Map<String, Demand> demandAhead = Map.of();
+    private volatile Map<String, ShareTags.Known> knownTags = Map.of();
+    private final Share share;
     private volatile Reuse reuse = new Reuse(null, 1);
 
     /** How its permits are reused, if at all. */
@@ -42,7 +46,7 @@ public class AcquireState {
 
     /** Begins an acquire whose caller comes now. */
     public AcquireState(AcquireCommand command) {
-        this(command, Arrival.unknown(System.nanoTime()), 0);
+        this(command, Arrival.unknown(System.nanoTime()), 0, Share.NONE);
     }
 
     /**
@@ -50,8 +54,9 @@ public class AcquireState {
      *
      * @param headStart in microseconds
      */
-    public AcquireState(AcquireCommand command, Arrival arrival, long headStart) {
+    public AcquireState(AcquireCommand command, Arrival arrival, long headStart, Share share) {
         this.command = command;
+        this.share = share;
         position = Position.of(arrival, headStart);
         charges = command.asks();
     }
@@ -107,6 +112,20 @@ public class AcquireState {
     /** The permits of a semaphore that callers of this instance ahead of this acquire wait for. */
     public Demand demandAhead(String name) {
         return demandAhead.getOrDefault(name, Demand.NONE);
+    }
+
+    /** Sets, by semaphore, what this instance knows of the tags of the caller's share, if its line has more keys than it records. */
+    public void setKnownTags(Map<String, ShareTags.Known> known) {
+        knownTags = Map.copyOf(known);
+    }
+
+    /** What this instance knew of the tags of the caller's share when the acquire was chosen for a batch; null if nothing. */
+    ShareTags.@Nullable Known knownTags(String name) {
+        return knownTags.get(name);
+    }
+
+    public Share share() {
+        return share;
     }
 
     /**
@@ -179,7 +198,8 @@ public class AcquireState {
     }
 
     Waiter toWaiter(String name, Place atPlace) {
-        return new Waiter(atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral(), position.headStart());
+        return new Waiter(
+                atPlace, Objects.requireNonNull(charges.get(name)), isOfSeveral(), position.headStart(), share);
     }
 
     /** Describes this acquire as a caller that waits for one of its semaphores. */

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,8 +44,35 @@ public record Allocation(
     public static Allocation of(List<AcquireState> acquires, Map<String, SemaphoreAvailability> availabilities) {
         Allocation decision =
                 new Allocation(availabilities, new ArrayList<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
-        acquires.forEach(decision::decide);
+        decision.inOrder(acquires).forEach(decision::decide);
         return decision;
+    }
+
+    /**
+     * The acquires in the order in which they are decided. Where permits are shared, that is not the order of the batch: callers of one
+     * semaphore stand in the order of their turns, those of several before them or, while the window is closed, behind them, and those that
+     * do not wait at the end.
+     */
+    private List<AcquireState> inOrder(List<AcquireState> acquires) {
+        if (availabilities.values().stream().allMatch(each -> each.turns() == null)) {
+            return acquires;
+        }
+        boolean isWindowOpen = ReservationWindow.isOpen(now());
+        List<AcquireState> sorted = new ArrayList<>(acquires);
+        sorted.sort(Comparator.comparing((AcquireState acquire) -> !acquire.isWillingToWait() && !acquire.hasWaited())
+                .thenComparing(acquire -> hasTurn(acquire) == isWindowOpen)
+                .thenComparing((one, other) ->
+                        hasTurn(one) && hasTurn(other) ? placeOf(one).compareTo(placeOf(other)) : 0));
+        return sorted;
+    }
+
+    private boolean hasTurn(AcquireState acquire) {
+        return !acquire.isOfSeveral()
+                && availability(acquire.charges().keySet().iterator().next()).turns() != null;
+    }
+
+    private Place placeOf(AcquireState acquire) {
+        return availability(acquire.charges().keySet().iterator().next()).placeOf(acquire);
     }
 
     public boolean hasRefusals() {
@@ -163,9 +191,10 @@ public record Allocation(
                                 new PermitsExceedCapacityException(charge.getKey(), ask.permits(capacity), capacity)));
                 return;
             }
-            isShort |= !admission.isNow();
+            boolean isNow = admission.isNow() && availability.isVerified(acquire);
+            isShort |= !isNow;
             boolean isFull = isNew && availability.isLineFull();
-            if (isFull || !admission.isNow()) {
+            if (isFull || !isNow) {
                 shortages.add(availability.shortage(ask, line, isFull));
             }
         }
@@ -197,7 +226,7 @@ public record Allocation(
         List<Share> shares = new ArrayList<>();
         acquire.charges().forEach((name, ask) -> {
             SemaphoreAvailability availability = availability(name);
-            int taken = availability.take(ask);
+            int taken = availability.take(acquire);
             shares.add(new Share(name, availability, taken, availability.fencingToken(acquire.tokens())));
         });
         approvals.add(new Approval(acquire, shares));

@@ -4,12 +4,25 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.line.Admission;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineAhead;
+import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.LineLimit;
+import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.ShareTags;
+import io.dbsemaphore.line.ShareTurns;
+import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.LocalDateTime;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.ToIntBiFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The availability of one locked semaphore while the acquires of a batch are decided one after the other. */
 public final class SemaphoreAvailability {
@@ -23,6 +36,8 @@ public final class SemaphoreAvailability {
     private long reserved;
     private long tokens;
     private int joined;
+    private @Nullable ShareTurns turns;
+    private @Nullable ShareTags tags;
 
     /** Begins without a limit of the callers that wait. */
     public SemaphoreAvailability(LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere) {
@@ -52,8 +67,96 @@ public final class SemaphoreAvailability {
         return semaphore.id();
     }
 
+    /** Whether the order of these acquires matters: callers wait, have waited, or ask for more permits than are available. */
+    public boolean isContended(List<AcquireState> acquires, LineHead own) {
+        if (!own.isEmpty() || !elsewhere.isEmpty()) {
+            return true;
+        }
+        long needed = 0;
+        for (AcquireState acquire : acquires) {
+            if (acquire.hasWaited()) {
+                return true;
+            }
+            needed += Objects.requireNonNull(acquire.charges().get(semaphore.name()))
+                    .needs(semaphore.capacity());
+        }
+        return needed > unheld();
+    }
+
+    /**
+     * Has the acquires decided by their shares.
+     *
+     * @param read the tags of all shares of the callers that wait for the semaphore
+     * @param own the callers of this instance that are not decided
+     * @param answeredAt this JVM's monotonic clock when the held permits were read
+     */
+    public void share(
+            List<AcquireState> acquires,
+            ShareTags read,
+            LineHead own,
+            ToIntBiFunction<String, String> weights,
+            long instance,
+            long answeredAt) {
+        Places places = new Places(Place.micros(now()), answeredAt);
+        Map<Object, Waiter> members = new LinkedHashMap<>();
+        Map<Object, ShareTags.Known> known = new HashMap<>();
+        for (AcquireState acquire : acquires) {
+            if (acquire.charges().containsKey(semaphore.name()) && (acquire.isWillingToWait() || acquire.hasWaited())) {
+                members.put(
+                        acquire,
+                        acquire.toWaiter(
+                                semaphore.name(),
+                                acquire.position().refused(places).place()));
+                ShareTags.Known tags = acquire.knownTags(semaphore.name());
+                if (tags != null) {
+                    known.put(acquire, tags);
+                }
+            }
+        }
+        turns = new ShareTurns(
+                read,
+                weights,
+                semaphore.name(),
+                semaphore.capacity(),
+                ReservationWindow.isOpen(now()),
+                own,
+                members,
+                known,
+                elsewhere,
+                instance);
+    }
+
+    /** The turns of the callers; null if none of them has a share, or nobody waits. */
+    public @Nullable ShareTurns turns() {
+        return turns;
+    }
+
+    /** Sets the tags of the shares of waiting callers after all decisions, which the queue of this instance learns. */
+    public void setTags(ShareTags after) {
+        tags = after;
+    }
+
+    /** The callers of other instances that wait. */
+    public WaitersElsewhere elsewhere() {
+        return elsewhere;
+    }
+
+    /** The place by which an acquire is decided, among those of this semaphore only. */
+    Place placeOf(AcquireState acquire) {
+        return turns == null ? acquire.place() : turns.placeOf(acquire);
+    }
+
+    /** Whether no caller that this transaction does not know comes before an acquire. */
+    boolean isVerified(AcquireState acquire) {
+        return turns == null || turns.isVerified(acquire);
+    }
+
     /** The line of this semaphore, as seen by an acquire. */
     LineAhead line(AcquireState acquire) {
+        LineAhead shared = turns == null ? null : turns.lineOf(acquire);
+        if (shared != null) {
+            return shared;
+        }
         return new LineAhead(
                 acquire.demandAhead(semaphore.name()),
                 elsewhere,
@@ -101,6 +204,14 @@ public final class SemaphoreAvailability {
     }
 
     /** Takes the permits that an acquire asks for, and returns their number. */
+    int take(AcquireState acquire) {
+        int taken = take(Objects.requireNonNull(acquire.charges().get(semaphore.name())));
+        if (turns != null) {
+            turns.grant(acquire, acquire.share(), taken);
+        }
+        return taken;
+    }
+
     int take(Ask ask) {
         if (unheld() < ask.needs(semaphore.capacity())) {
             throw new IllegalStateException("Semaphore '%s' would be over capacity: %d of %d held, %d more"
@@ -138,7 +249,8 @@ public final class SemaphoreAvailability {
                 semaphore.fence() + tokens,
                 now(),
                 elsewhere,
-                isRegistered);
+                isRegistered,
+                tags);
     }
 
     /** @param isFull whether the acquire may not wait, since the line is full */

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,8 @@ final class AcquireFactory {
     /**
      * Adds to a request without a wait time the longest one that is configured for its semaphores.
      *
-     * @throws IllegalArgumentException if the head start exceeds its limit, even if an idle permit would serve the request
+     * @throws IllegalArgumentException if the head start exceeds its limit, or there is a share and a semaphore is not fair, even if an
+     *     idle permit would serve the request
      */
     AcquireRequest withDefaults(AcquireRequest request) {
         if (!request.headStart().isZero()
@@ -49,6 +51,7 @@ final class AcquireFactory {
             throw new IllegalArgumentException("The head start must be at most %s (semaphore.max-head-start): %s"
                     .formatted(settings.get(SemaphoreSettings.MAX_HEAD_START), request.headStart()));
         }
+        request.share().ifPresent(share -> requireFair(share, request.permits().keySet()));
         if (request.waitTime().isPresent()) {
             return request;
         }
@@ -59,6 +62,19 @@ final class AcquireFactory {
             longest = waitTime.compareTo(longest) > 0 ? waitTime : longest;
         }
         return longest.isZero() ? request : request.withWaitTime(longest);
+    }
+
+    private void requireFair(String share, Set<String> names) {
+        PerSemaphore<Boolean> fair = settings.get(SemaphoreSettings.FAIR);
+        for (String name : names) {
+            if (!fair.of(name)) {
+                throw new IllegalArgumentException(
+                        ("The share '%s' cannot be kept: semaphore '%s' is not fair (semaphore.semaphores.<name>.fair,"
+                                        + " semaphore.defaults.fair), so each instance has a queue of its own. Nothing was"
+                                        + " acquired. Set fair to true, or acquire without a share")
+                                .formatted(share, name));
+            }
+        }
     }
 
     /**
@@ -137,6 +153,7 @@ final class AcquireFactory {
                 || request.permits().size() != 1
                 || request.isWithoutTtl()
                 || request.externalId().isPresent()
+                || request.share().isPresent() // its permits are granted by turns
                 || request.owner().isPresent()) {
             return null;
         }

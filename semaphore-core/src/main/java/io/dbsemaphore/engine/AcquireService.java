@@ -84,6 +84,7 @@ final class AcquireService {
      * The collaborators of the service.
      *
      * @param decisionTimeout how long a caller waits for a decision beyond its wait time
+     * @param weights the weights of shares
      * @param operations the operations to which handles delegate
      * @param scheduler waits for deadlines; never blocks
      * @param applicationThreads run code of the application
@@ -91,6 +92,7 @@ final class AcquireService {
     record Collaborators(
             Duration decisionTimeout,
             AcquireFactory factory,
+            Weights weights,
             GroupCommit commit,
             BackgroundReleaser background,
             GrantRegistry held,
@@ -211,6 +213,7 @@ final class AcquireService {
     }
 
     private InProgress begin(Acquire acquire, Executor steps, Executor delivery) {
+        with.weights().refresh(acquire.call().request());
         if (closed || !inProgress.tryAcquire()) {
             throw new SemaphoreClosedException();
         }

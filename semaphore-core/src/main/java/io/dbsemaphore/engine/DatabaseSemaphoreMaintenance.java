@@ -205,6 +205,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCl
             int deleted = all(() -> transactions.deleteReleased(retention, batchSize));
             all(() -> transactions.deleteReclaims(retention, batchSize));
             deleteIdleOfPatterns();
+            all(() -> transactions.deleteOldShares(batchSize));
             all(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
             return deleted;
         });

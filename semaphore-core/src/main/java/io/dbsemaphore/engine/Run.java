@@ -23,12 +23,14 @@ import io.dbsemaphore.engine.quota.Quotas;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.Retries;
 import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.spi.ShareWeights;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,6 +91,7 @@ final class Run {
     private final BackgroundReleaser background;
     final KeepAlive keepAlive;
     final GroupCommit commit;
+    private final Weights weights;
     final AcquireFactory acquireFactory;
     final ReleaseService releases;
     final Quotas quotas;
@@ -104,7 +107,8 @@ final class Run {
             SemaphoreSettings settings,
             ListenerNotifier listeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
-            Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders,
+            Supplier<@Nullable ShareWeights> shareWeights) {
 
         Configuration {
             settings = settings.requireConsistent();
@@ -158,6 +162,7 @@ final class Run {
                         settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD)),
                 threads);
         acquireFactory = new AcquireFactory(settings, lease);
+        weights = new Weights(settings.get(SemaphoreSettings.WEIGHTS), configuration.shareWeights());
         commit = new GroupCommit(
                 new GroupCommit.Collaborators(
                         persistence.batches(),
@@ -172,6 +177,7 @@ final class Run {
                                 .withMaxWaiting(
                                         settings.get(SemaphoreSettings.MAX_WAITING)::of,
                                         keepsNewest(settings.get(SemaphoreSettings.ON_FULL)))
+                                .withWeights(weights)
                                 .withReuse(name -> !settings.get(SemaphoreSettings.REUSE)
                                         .of(name)
                                         .isZero()),
@@ -203,6 +209,7 @@ final class Run {
         acquires = new AcquireService(new AcquireService.Collaborators(
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 acquireFactory,
+                weights,
                 commit,
                 background,
                 held,
@@ -249,6 +256,13 @@ final class Run {
         @Override
         public void committed(Map<String, RemainingAvailability> availability) {
             quotas.observe(availability);
+            availability.forEach((name, each) -> {
+                ShareTags tags = each.tags();
+                if (tags != null) {
+                    tags.known().forEach(share -> weights.refresh(name, share.path()));
+                    weights.compare(name, each.elsewhere().weights());
+                }
+            });
         }
 
         @Override

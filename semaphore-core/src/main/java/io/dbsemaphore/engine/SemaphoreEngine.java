@@ -12,6 +12,7 @@ import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.spi.ShareWeights;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -67,7 +68,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Creates an engine without listeners, owner liveness and capacity providers.
+     * Creates an engine without listeners, owner liveness, capacity providers and weights of shares beside those of the settings.
      *
      * @param dataSource the data source that the host's own transactions use
      * @param settings the settings
@@ -84,7 +85,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Creates an engine without capacity providers. The tables must exist.
+     * Creates an engine without capacity providers, and without weights of shares beside those of the settings. The tables must exist.
      *
      * @param dataSource the data source that the host's own transactions use
      * @param settings the settings
@@ -101,6 +102,25 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
+     * Creates an engine without weights of shares beside those of the settings. The tables must exist.
+     *
+     * @param dataSource the data source that the host's own transactions use
+     * @param settings the settings
+     * @param semaphoreListeners supplies the listeners, see the constructor with all parameters
+     * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @param capacityProviders supplies the providers of capacities, see the constructor with all parameters
+     * @throws RuntimeException in the cases that the constructor with all parameters lists
+     */
+    public SemaphoreEngine(
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
+        this(dataSource, settings, semaphoreListeners, ownerLiveness, capacityProviders, () -> null);
+    }
+
+    /**
      * Creates an engine. The tables must exist.
      *
      * @param dataSource the data source that the host's own transactions use
@@ -111,6 +131,8 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param capacityProviders supplies the providers of capacities, for each semaphore that a pattern creates, and for each release of
      *     orphans. Threads of the library call it, so it must not wait. While it returns null, patterns create no semaphores, and
      *     acquires that need one throw a {@link io.dbsemaphore.admin.CapacityUnknownException}
+     * @param shareWeights supplies the weights of shares, anew for each question. Threads of callers and of the library call it, so it must
+     *     not wait. Null if there are none, or while they are not known: shares without a weight in the settings then have the weight 1
      * @throws IllegalArgumentException if the settings contradict each other
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
@@ -124,11 +146,16 @@ public final class SemaphoreEngine implements AutoCloseable {
             SemaphoreSettings settings,
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
-            Supplier<@Nullable List<CapacityProvider>> capacityProviders) {
+            Supplier<@Nullable List<CapacityProvider>> capacityProviders,
+            Supplier<@Nullable ShareWeights> shareWeights) {
         this(
                 dataSource,
                 new Run.Configuration(
-                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, capacityProviders),
+                        settings,
+                        new ListenerNotifier(semaphoreListeners),
+                        ownerLiveness,
+                        capacityProviders,
+                        shareWeights),
                 script -> {},
                 Duration.ZERO,
                 admin -> {});
@@ -161,6 +188,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param capacityProviders supplies the providers of capacities, see the {@linkplain #SemaphoreEngine constructor}
+     * @param shareWeights supplies the weights of shares, see the {@linkplain #SemaphoreEngine constructor}
      * @param tableCreation called on that thread when the database can be reached, before the tables are used; may create them with the
      *     given script
      * @param schemaWait how long to wait for something else to create missing tables or columns
@@ -174,13 +202,18 @@ public final class SemaphoreEngine implements AutoCloseable {
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             Supplier<@Nullable List<CapacityProvider>> capacityProviders,
+            Supplier<@Nullable ShareWeights> shareWeights,
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
         return new SemaphoreEngine(
                 dataSource,
                 new Run.Configuration(
-                        settings, new ListenerNotifier(semaphoreListeners), ownerLiveness, capacityProviders),
+                        settings,
+                        new ListenerNotifier(semaphoreListeners),
+                        ownerLiveness,
+                        capacityProviders,
+                        shareWeights),
                 tableCreation,
                 schemaWait,
                 onceOpen);

@@ -2,16 +2,23 @@ package io.dbsemaphore.line;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 
 /**
  * The callers of this instance that wait for one semaphore.
  *
- * @param first the callers with the smallest places, in order, at most {@link #MAX_FIRST}
+ * @param first the callers with the smallest places, in order, at most {@link #MAX_FIRST}; in a line with shares, those that are next and
+ *     the first of further keys, at most {@link #MAX_WITH_SHARES}
  * @param size the number of all callers
  * @param since the earliest arrival among all callers, in microseconds since 1970 by the database's clock
+ * @param isShared whether the callers are in the order of their shares
+ * @param hidesKeys whether there are keys none of whose callers is among the first
  */
-public record LineHead(List<Waiter> first, int size, long since) {
+public record LineHead(List<Waiter> first, int size, long since, boolean isShared, boolean hidesKeys) {
 
     public static final LineHead EMPTY = new LineHead(List.of(), 0);
 
@@ -24,8 +31,18 @@ public record LineHead(List<Waiter> first, int size, long since) {
      */
     public static final int MAX_OF_SEVERAL = 8;
 
+    private static final int MAX_SCANNED = 256;
+
+    /** The maximum number of callers in a record of a line with shares. */
+    public static final int MAX_WITH_SHARES = 64;
+
     public LineHead {
         first = List.copyOf(first);
+    }
+
+    /** Creates the head of a line without shares. */
+    public LineHead(List<Waiter> first, int size, long since) {
+        this(first, size, since, false, false);
     }
 
     /** Creates the head of a line whose earliest caller is among the first ones. */
@@ -54,8 +71,26 @@ public record LineHead(List<Waiter> first, int size, long since) {
         }
         List<Waiter> all = new ArrayList<>(first);
         all.addAll(more);
+        if (isShared) { // the transaction brings them in order
+            return new LineHead(all, size + count, Math.min(since, earliest(more)), true, hidesKeys);
+        }
         all.sort(Comparator.comparing(Waiter::place));
         return new LineHead(firstOf(all), size + count, Math.min(since, earliest(more)));
+    }
+
+    /** Chooses the callers to be recorded for a line with shares: those that are next, and the first of further keys. */
+    public static <C> List<C> choose(Iterator<C> inOrder, Function<C, Share> shareOf) {
+        List<C> chosen = new ArrayList<>();
+        Set<Share> shares = new HashSet<>();
+        for (int scanned = 0;
+                inOrder.hasNext() && chosen.size() < MAX_WITH_SHARES && scanned < MAX_SCANNED;
+                scanned++) {
+            C next = inOrder.next();
+            if (shares.add(shareOf.apply(next)) || chosen.size() < MAX_FIRST) {
+                chosen.add(next);
+            }
+        }
+        return chosen;
     }
 
     private static List<Waiter> firstOf(List<Waiter> all) {

@@ -3,6 +3,7 @@ package io.dbsemaphore.line;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
 
 /**
@@ -14,6 +15,7 @@ import java.util.function.ToIntFunction;
  * @param maxWaiting how many callers may wait for a semaphore; {@link LineLimit#UNLIMITED} if any number
  * @param keepsNewest whether more callers than that displace the first ones of a semaphore
  * @param reused whether permits of a semaphore are reused
+ * @param weights the weight of a share of a semaphore; must not block
  * @param waiting the waiting callers, by semaphore; semaphores that nobody waits for are missing
  */
 public record OwnLines(
@@ -23,6 +25,7 @@ public record OwnLines(
         ToIntFunction<String> maxWaiting,
         Predicate<String> keepsNewest,
         Predicate<String> reused,
+        ToIntBiFunction<String, String> weights,
         Map<String, LineHead> waiting) {
 
     public OwnLines {
@@ -31,19 +34,23 @@ public record OwnLines(
 
     /** This instance, while nobody waits, and any number of callers may. */
     public OwnLines(LongSupplier id, String owner, Predicate<String> fair) {
-        this(id, owner, fair, name -> LineLimit.UNLIMITED, name -> false, name -> false, Map.of());
+        this(id, owner, fair, name -> LineLimit.UNLIMITED, name -> false, name -> false, (name, share) -> 1, Map.of());
     }
 
     public OwnLines withMaxWaiting(ToIntFunction<String> limits, Predicate<String> keepingNewest) {
-        return new OwnLines(id, owner, fair, limits, keepingNewest, reused, waiting);
+        return new OwnLines(id, owner, fair, limits, keepingNewest, reused, weights, waiting);
     }
 
     public OwnLines withReuse(Predicate<String> isReused) {
-        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, isReused, waiting);
+        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, isReused, weights, waiting);
+    }
+
+    public OwnLines withWeights(ToIntBiFunction<String, String> ofShares) {
+        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, reused, ofShares, waiting);
     }
 
     public OwnLines with(Map<String, LineHead> callers) {
-        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, reused, callers);
+        return new OwnLines(id, owner, fair, maxWaiting, keepsNewest, reused, weights, callers);
     }
 
     public long instance() {

@@ -7,8 +7,8 @@ import java.time.temporal.ChronoUnit;
 /**
  * The place of a caller in the order of all instances' callers: the smaller place is served first. Only {@link Places} makes places.
  *
- * @param startTag compared first; always 0, so that the time decides. Sorted sets rely on places that do not change while a caller
- *     waits
+ * @param startTag compared first; 0, so that the time decides, except in a {@link ShareOrder}. Sorted sets rely on places that do not change
+ *     while a caller waits
  * @param at when the caller came, less its head start, in microseconds since 1970 by the database's clock
  */
 public record Place(long startTag, long at) implements Comparable<Place> {

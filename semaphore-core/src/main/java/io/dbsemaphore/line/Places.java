@@ -29,6 +29,11 @@ public record Places(long now, long answeredAt) {
         return at(arrival.micros() - headStart);
     }
 
+    /** The place of a caller in an order that is not that of the arrivals. */
+    static Place ranked(long rank, Place place) {
+        return new Place(rank, place.at());
+    }
+
     /** The place at this time, in microseconds since 1970, as reported by another instance. */
     public static Place at(long micros) {
         return new Place(0, micros);

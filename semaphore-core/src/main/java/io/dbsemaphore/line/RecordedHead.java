@@ -5,6 +5,7 @@ import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -14,14 +15,36 @@ import org.jspecify.annotations.Nullable;
  * @param first the callers with the smallest places, in order; empty if the record cannot be read
  * @param size the number of all callers
  * @param expiresAt when the record expires, by the database's clock, unless the instance confirms it
+ * @param weights the weights of the callers' shares, as that instance knows them, by tenant and by path; null if it is of a version that
+ *     knows no shares
  */
-public record RecordedHead(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
+public record RecordedHead(
+        long semaphoreId,
+        long instance,
+        List<Waiter> first,
+        int size,
+        LocalDateTime expiresAt,
+        @Nullable Map<String, Integer> weights) {
 
     /** Longer than the time for which an instance confirms its callers, plus the largest difference between the clocks of a cluster. */
     private static final Duration MAX_VALID = Duration.ofSeconds(3);
 
     public RecordedHead {
         first = List.copyOf(first);
+    }
+
+    /** A record of callers without shares. */
+    public RecordedHead(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
+        this(semaphoreId, instance, first, size, expiresAt, Map.of());
+    }
+
+    /** Whether the callers are in the order of their shares: the record has the weight of callers without one, too. */
+    boolean isShared() {
+        return weights != null && !weights.isEmpty();
+    }
+
+    RecordedHead with(List<Waiter> others) {
+        return new RecordedHead(semaphoreId, instance, others, size, expiresAt, weights);
     }
 
     /** The caller behind which others of this instance may stand whose places are not known; null if all are known. */

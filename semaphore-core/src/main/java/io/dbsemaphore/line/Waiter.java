@@ -7,12 +7,22 @@ package io.dbsemaphore.line;
  * @param ask the permits that it waits for
  * @param ofSeveral whether it waits for several semaphores
  * @param headStart by how much its place is before its arrival, in microseconds
+ * @param share its share; {@link Share#NONE} if it has none
  */
-public record Waiter(Place place, Ask ask, boolean ofSeveral, long headStart) {
+public record Waiter(Place place, Ask ask, boolean ofSeveral, long headStart, Share share) {
 
-    /** A caller without a head start. */
+    /** A caller without a share. */
+    public Waiter(Place place, Ask ask, boolean ofSeveral, long headStart) {
+        this(place, ask, ofSeveral, headStart, Share.NONE);
+    }
+
+    /** A caller without a head start and without a share. */
     public Waiter(Place place, Ask ask, boolean ofSeveral) {
         this(place, ask, ofSeveral, 0);
+    }
+
+    Waiter at(Place other) {
+        return new Waiter(other, ask, ofSeveral, headStart, share);
     }
 
     /** When it came, in microseconds since 1970 by the database's clock. */

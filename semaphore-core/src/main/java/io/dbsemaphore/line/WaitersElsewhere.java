@@ -2,7 +2,9 @@ package io.dbsemaphore.line;
 
 import java.time.LocalDateTime;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The callers of other instances that wait for a semaphore. Their permits are withheld from later callers of this instance.
@@ -34,6 +36,27 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
 
     public boolean isEmpty() {
         return queues.isEmpty();
+    }
+
+    /** Whether the callers of one of these instances are in the order of their shares. */
+    public boolean hasShares() {
+        return queues.stream().anyMatch(RecordedHead::isShared);
+    }
+
+    /** Whether all these instances know shares. Otherwise, all callers are served in the order of their arrival. */
+    public boolean knowShares() {
+        return queues.stream().noneMatch(queue -> queue.weights() == null);
+    }
+
+    /** The weights of the shares of these callers; the largest where instances differ. */
+    public Map<String, Integer> weights() {
+        Map<String, Integer> weights = new HashMap<>();
+        for (RecordedHead queue : queues) {
+            if (queue.weights() != null) {
+                queue.weights().forEach((share, weight) -> weights.merge(share, weight, Math::max));
+            }
+        }
+        return weights;
     }
 
     /**

@@ -15,7 +15,11 @@ import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PatternCapacity;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.ShareOrder;
+import io.dbsemaphore.line.ShareTags;
+import io.dbsemaphore.line.WaitersElsewhere;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
@@ -34,6 +38,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -240,6 +245,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
                 throw new SemaphoreInUseException(name, held);
             }
             tables.semaphores().rows().delete(id);
+            tables.shares().deleteOf(List.of(id));
             tables.semaphores().forget(List.of(id));
             return true;
         });
@@ -319,14 +325,33 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
     /** Reads the waiting callers that the instances have told each other of; the next one comes first. */
     public List<WaitingCaller> waitingCallers(String name, int limit) {
         List<SemaphoreWaiter> rows = of(name, id -> reports().findWaiting(id), row -> row);
+        WaitersElsewhere waiting = new WaitersElsewhere(
+                0, rows.stream().map(SemaphoreWaiter::toHead).toList());
         List<WaitingCaller> callers = new ArrayList<>();
         for (RecordedHead.Standing each :
-                RecordedHead.inOrder(rows.stream().map(SemaphoreWaiter::toHead).toList())) {
+                RecordedHead.inOrder(byShares(name, waiting).queues())) {
             if (callers.size() < limit) {
                 callers.add(rows.get(each.head()).toContract(each, callers.size()));
             }
         }
         return callers;
+    }
+
+    /** The callers at the places that they have by their shares; callers of several semaphores stand behind the others. */
+    private WaitersElsewhere byShares(String name, WaitersElsewhere waiting) {
+        if (!waiting.hasShares() || !waiting.knowShares()) {
+            return waiting;
+        }
+        return transaction.execute(() -> {
+            Long id = tables.semaphores().findId(name).orElse(null);
+            SemaphoreStatus status = tables.semaphores().findStatus(name).orElse(null);
+            if (id == null || status == null) { // just deleted
+                return waiting;
+            }
+            ShareTags tags = tables.shares().rows(false).read(id, ShareTable.sharesOf(LineHead.EMPTY, waiting));
+            ToIntFunction<String> weights = ShareOrder.weights(List.of(), waiting, share -> 1);
+            return new ShareOrder(List.of(), waiting, tags, weights, status.capacity(), false).elsewhere();
+        });
     }
 
     /**

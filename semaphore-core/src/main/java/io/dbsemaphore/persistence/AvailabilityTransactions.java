@@ -4,7 +4,11 @@ import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.SemaphoreAvailability;
+import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Share;
+import io.dbsemaphore.line.ShareTags;
+import io.dbsemaphore.line.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -55,6 +59,12 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
             SortedMap<Long, String> byId = tables.semaphores().byId(names);
             WaiterTable.Rows queues = tables.waiters().queues(local);
             queues.expect(byId, Set.of());
+            ShareTable.Rows shares = tables.shares().rows(false);
+            byId.forEach((id, name) -> {
+                if (local.of(name).isShared()) {
+                    shares.expect(id);
+                }
+            });
             Map<String, RemainingAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
             Supplier<List<LockedSemaphore>> found = tables.semaphores().find(byId.keySet());
@@ -68,10 +78,16 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
                 if (queues.isExtensionDue(semaphore, sum.now())) {
                     toExtend.add(semaphore.id());
                 }
-                available.put(
-                        semaphore.name(),
-                        new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now()))
-                                .remaining(queues.isRegistered(semaphore)));
+                WaitersElsewhere elsewhere = queues.elsewhere(semaphore.id(), sum.now());
+                SemaphoreAvailability read = new SemaphoreAvailability(semaphore, sum, elsewhere);
+                LineHead here = local.of(semaphore.name());
+                if ((here.isShared() || elsewhere.hasShares()) && elsewhere.knowShares()) {
+                    Set<Share> waiting = ShareTable.sharesOf(here, elsewhere);
+                    ShareTags tags = shares.read(semaphore.id(), waiting);
+                    tags.retain(waiting);
+                    read.setTags(tags);
+                }
+                available.put(semaphore.name(), read.remaining(queues.isRegistered(semaphore)));
             });
             sums.values().stream()
                     .map(HeldSum::now)

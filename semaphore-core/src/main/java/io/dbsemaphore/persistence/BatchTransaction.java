@@ -23,7 +23,11 @@ import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
+import io.dbsemaphore.line.Share;
+import io.dbsemaphore.line.ShareTags;
+import io.dbsemaphore.line.ShareTurns;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -175,20 +179,26 @@ public final class BatchTransaction {
         settleRepeated(outcomes);
         WaiterTable.Rows queues = tables.waiters().queues(batch.queues());
         queues.expect(locks.names(), outcomes.openNames(AcquireState::hasWaited));
+        ShareTable.Rows shares = tables.shares().rows(true);
+        expect(shares, locks.names(), outcomes, batch.queues());
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
         long answeredAt = System.nanoTime();
         Map<Long, ReleaseOutcome> released = outcomes(release.get(), ReleaseOutcome.RELEASED);
         forgetDeleted(locks, batch.awaited(), outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
+        share(shares, availabilities.values(), outcomes.open(), batch.queues(), answeredAt);
         Allocation allocation = Allocation.of(outcomes.open(), availabilities);
         List<ReclaimedRequest> reclaimed =
                 allocation.hasRefusals() ? reclaim.releaseFor(allocation.shortfalls()) : List.of();
         if (!reclaimed.isEmpty()) {
-            allocation = Allocation.of(outcomes.open(), sum(locks, queues));
+            Map<String, SemaphoreAvailability> after = sum(locks, queues);
             answeredAt = System.nanoTime();
+            share(shares, after.values(), outcomes.open(), batch.queues(), answeredAt);
+            allocation = Allocation.of(outcomes.open(), after);
         }
         outcomes.settleAll(write(allocation));
+        count(shares, allocation);
         preventLateGrants(allocation);
         outcomes.settleAll(allocation.rejections());
         outcomes.settleAll(refuse(allocation));
@@ -454,8 +464,76 @@ public final class BatchTransaction {
         decision.availabilities().values().forEach(each -> byId.put(each.semaphoreId(), each));
         for (SemaphoreAvailability each : byId.values()) {
             String name = each.semaphore().name();
-            queues.write(each.semaphore(), each.now(), local.of(name).with(refused.getOrDefault(name, List.of())));
+            List<Waiter> more = refused.getOrDefault(name, List.of());
+            ShareTurns turns = each.turns();
+            queues.write(
+                    each.semaphore(), each.now(), turns == null ? local.of(name).with(more) : turns.headWith(more));
         }
+    }
+
+    /** Queues the query of shares where callers of this instance with shares wait, to save a round trip. */
+    private static void expect(
+            ShareTable.Rows shares, SortedMap<Long, String> names, BatchOutcomes outcomes, OwnLines local) {
+        names.forEach((id, name) -> {
+            LineHead waiting = local.of(name);
+            if (waiting.isShared()
+                    || outcomes.open().stream()
+                            .anyMatch(acquire -> !acquire.share().isNone()
+                                    && acquire.charges().containsKey(name)
+                                    && (acquire.hasWaited() || !waiting.isEmpty()))) {
+                shares.expect(id);
+            }
+        });
+    }
+
+    /**
+     * Has the acquires of semaphores decided by their shares, where callers wait and one of them has a share. While an instance waits that
+     * knows no shares, all are decided by arrival.
+     */
+    private static void share(
+            ShareTable.Rows shares,
+            Collection<SemaphoreAvailability> availabilities,
+            List<AcquireState> open,
+            OwnLines local,
+            long answeredAt) {
+        for (SemaphoreAvailability each : availabilities) {
+            String name = each.semaphore().name();
+            List<AcquireState> asking = open.stream()
+                    .filter(acquire -> acquire.charges().containsKey(name))
+                    .toList();
+            LineHead waiting = local.of(name);
+            boolean hasShares = waiting.isShared()
+                    || each.elsewhere().hasShares()
+                    || asking.stream().anyMatch(acquire -> !acquire.share().isNone());
+            if (hasShares && local.isFair(name) && each.elsewhere().knowShares() && each.isContended(asking, waiting)) {
+                Set<Share> read = ShareTable.sharesOf(waiting, each.elsewhere());
+                asking.forEach(acquire -> read.add(acquire.share()));
+                each.share(
+                        asking,
+                        shares.read(each.semaphoreId(), read),
+                        waiting,
+                        local.weights(),
+                        local.instance(),
+                        answeredAt);
+            }
+        }
+    }
+
+    /** Counts the grants of acquires with shares, and tells the queue of this instance the tags. */
+    private static void count(ShareTable.Rows shares, Allocation decision) {
+        SortedMap<Long, SemaphoreAvailability> byId = new TreeMap<>();
+        decision.availabilities().values().forEach(each -> byId.put(each.semaphoreId(), each));
+        byId.forEach((id, each) -> {
+            ShareTurns turns = each.turns();
+            if (turns != null) {
+                ShareTags tags = turns.tagsAfter();
+                if (!tags.changed().isEmpty()) {
+                    shares.write(id, tags, each.now());
+                }
+                tags.retain(turns.shares());
+                each.setTags(tags);
+            }
+        });
     }
 
     /**

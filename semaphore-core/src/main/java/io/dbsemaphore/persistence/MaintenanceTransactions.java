@@ -7,6 +7,7 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -111,6 +112,11 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
                         .sum());
     }
 
+    /** Deletes one batch of shares that no transaction has written for a day. */
+    public int deleteOldShares(int limit) {
+        return transaction.execute(() -> tables.shares().deleteOld(limit));
+    }
+
     /** Deletes the instances that hold nothing and whose lease expired longer ago than this. */
     public int deleteExpiredInstances(Duration overdueFor) {
         long minusMillis = -overdueFor.toMillis();
@@ -129,14 +135,16 @@ public record MaintenanceTransactions(ShortTransaction transaction, Tables table
     /** Deletes the candidates that are still idle. */
     public int deleteIdleOfPatterns(List<Long> ascending, Duration idleFor) {
         return transaction.executeWithRepositories(() -> {
-            int deleted = 0;
+            List<Long> deleted = new ArrayList<>();
             for (Long id : ascending) {
                 if (tables.semaphores().rows().lockById(id).isPresent()
-                        && tables.semaphores().rows().sumHeld(id) == 0) {
-                    deleted += rows().deleteIdle(id, -idleFor.toMillis());
+                        && tables.semaphores().rows().sumHeld(id) == 0
+                        && rows().deleteIdle(id, -idleFor.toMillis()) > 0) {
+                    deleted.add(id);
                 }
             }
-            return deleted;
+            tables.shares().deleteOf(deleted);
+            return deleted.size();
         });
     }
 }

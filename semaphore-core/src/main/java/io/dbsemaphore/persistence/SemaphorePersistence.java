@@ -32,7 +32,8 @@ public record SemaphorePersistence(
             Permit.class,
             CapacityAudit.class,
             SemaphoreInstance.class,
-            SemaphoreWaiter.class);
+            SemaphoreWaiter.class,
+            SemaphoreShare.class);
 
     /**
      * Prepares the transactions, without executing a statement. {@linkplain PersistenceUnit Hibernate} starts when it is needed.
@@ -59,6 +60,7 @@ public record SemaphorePersistence(
                 new PermitRequestTable(sql, database),
                 new PermitTable(sql, channel),
                 new WaiterTable(sql, semaphores),
+                new ShareTable(sql),
                 new InstanceTable(sql, new InstanceTable.Suspects(suspectGrace, System::nanoTime)),
                 new CapacityHistory(sql, ids),
                 unit.repository(SemaphoreReports.class),

@@ -56,6 +56,10 @@ class SemaphoreWaiter {
     @Column(name = "waiters", length = 1000)
     private @Nullable String waiters;
 
+    /** The first callers with their shares; null if an earlier version of the library has written the row. */
+    @Column(name = "shares", length = 4000)
+    private @Nullable String shares;
+
     @Column(name = "expires_at", nullable = false)
     private LocalDateTime expiresAt;
 
@@ -84,10 +88,11 @@ class SemaphoreWaiter {
     }
 
     RecordedHead toHead() {
-        return new RecordedHead(
+        return WaiterCodec.decode(
                 semaphoreId,
                 instance,
-                WaiterCodec.decode(waiters, firstWaiters, Place.micros(since)),
+                new WaiterCodec.Texts(firstWaiters, waiters, shares),
+                Place.micros(since),
                 waiting,
                 expiresAt);
     }

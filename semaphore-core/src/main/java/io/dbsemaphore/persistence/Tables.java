@@ -16,6 +16,7 @@ record Tables(
         PermitRequestTable requests,
         PermitTable permits,
         WaiterTable waiters,
+        ShareTable shares,
         InstanceTable instances,
         CapacityHistory history,
         Supplier<SemaphoreReports> reports,

@@ -2,10 +2,16 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Places;
+import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.Waiter;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +42,104 @@ final class WaiterCodec {
     private static final Pattern WAITER =
             Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(?:;(?:h=([0-9a-z]{1,11})(?:,|$))?[^ ]*)?");
 
+    /** Stands for nobody with a share. */
+    static final String NO_SHARES = "-";
+
+    private static final int MAX_SHARES = 4_000;
+    private static final String NEXT = "\n";
+    private static final Pattern WITH_SHARE =
+            Pattern.compile("([^|]+)\\|([0-9]{1,4}),([0-9]{1,4})\\|(.*)", Pattern.DOTALL);
+
     private WaiterCodec() {}
+
+    /**
+     * The texts of a row.
+     *
+     * @param byPlace for versions that know no others
+     * @param waiters for versions that know no shares; null if an earlier version has written the row
+     * @param shares with shares; {@link #NO_SHARES} if there are none; null if an earlier version has written the row
+     */
+    record Texts(
+            String byPlace,
+            @Nullable String waiters,
+            @Nullable String shares) {}
+
+    /** Decodes a row. */
+    static RecordedHead decode(
+            long semaphoreId, long instance, Texts texts, long since, int size, LocalDateTime expiresAt) {
+        String shares = texts.shares();
+        WithShares callers = shares == null ? null : decodeShares(shares, since);
+        if (callers != null) {
+            return new RecordedHead(semaphoreId, instance, callers.waiters(), size, expiresAt, callers.weights());
+        }
+        List<Waiter> waiters = decode(texts.waiters(), texts.byPlace(), since);
+        boolean knowsShares = NO_SHARES.equals(shares);
+        return new RecordedHead(semaphoreId, instance, waiters, size, expiresAt, knowsShares ? Map.of() : null);
+    }
+
+    /**
+     * Waiting callers with shares, in their order.
+     *
+     * @param weights the weights of these shares, by tenant and by path
+     */
+    record WithShares(List<Waiter> waiters, Map<String, Integer> weights) {}
+
+    /**
+     * Encodes waiting callers with their shares: after the version, a line for each, with the text above, the weights of its tenant and
+     * its key, and its share. Leaves out the last ones if they do not fit.
+     *
+     * @param since the earliest arrival
+     */
+    static String encode(WithShares callers, long since) {
+        StringBuilder text = new StringBuilder(VERSION);
+        long before = since;
+        for (Waiter waiter : callers.waiters()) {
+            String next = NEXT + encode(List.of(waiter), before, true) + "|"
+                    + callers.weights().getOrDefault(waiter.share().tenant(), 1) + ","
+                    + callers.weights().getOrDefault(waiter.share().keyPath(), 1) + "|"
+                    + waiter.share().path();
+            if (text.length() + next.length() > MAX_SHARES) {
+                break;
+            }
+            text.append(next);
+            before = waiter.place().at();
+        }
+        return text.toString();
+    }
+
+    /** The number of callers in a text with shares, which may have been too long for the last ones. */
+    static int callers(String text) {
+        return text.split(NEXT, -1).length - 1;
+    }
+
+    /** Decodes what {@link #encode(WithShares, long)} has encoded; null if it is not understood. */
+    static @Nullable WithShares decodeShares(String text, long since) {
+        String[] lines = text.split(NEXT, -1);
+        if (!lines[0].equals(VERSION) || lines.length == 1) {
+            return null;
+        }
+        List<Waiter> waiters = new ArrayList<>();
+        Map<String, Integer> weights = new HashMap<>(Map.of(Share.NONE.path(), 1));
+        long before = since;
+        for (String line : Arrays.asList(lines).subList(1, lines.length)) {
+            Matcher matcher = WITH_SHARE.matcher(line);
+            List<Waiter> caller = matcher.matches() ? callers(matcher.group(1), before) : List.of();
+            if (caller.size() != 1) {
+                return null;
+            }
+            Share share = Share.of(matcher.group(4));
+            Waiter first = caller.get(0);
+            waiters.add(new Waiter(first.place(), first.ask(), first.ofSeveral(), first.headStart(), share));
+            if (!share.isNone()) {
+                weights.put(share.tenant(), Math.max(1, Integer.parseInt(matcher.group(2))));
+            }
+            if (!share.key().isEmpty()) {
+                weights.put(share.path(), Math.max(1, Integer.parseInt(matcher.group(3))));
+            }
+            before = first.place().at();
+        }
+        return new WithShares(waiters, weights);
+    }
 
     /** Encodes waiting callers in their order. The earliest of them came at this time. */
     static String encode(List<Waiter> waiters, long since) {

@@ -6,6 +6,8 @@ import io.dbsemaphore.line.LineLimit;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Share;
+import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -56,15 +59,16 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     private static final Duration AWAITED_FOR = Duration.ofSeconds(10);
 
     private static final String FIND = """
-            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiters, w.waiting, w.expires_at, all_rows()
+            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiters, w.waiting, w.expires_at, w.shares, all_rows()
             from semaphore_waiter w where w.semaphore_id in (?)""";
 
     private static final String INSERT = """
-            insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, waiters, expires_at)
-            values (?, ?, ?, ?, ?, ?, ?, ?)""";
+            insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, waiters, shares,
+                expires_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?)""";
 
     private static final String UPDATE = """
-            update semaphore_waiter set since = ?, waiting = ?, first_waiters = ?, waiters = ?, expires_at = ?
+            update semaphore_waiter set since = ?, waiting = ?, first_waiters = ?, waiters = ?, shares = ?, expires_at = ?
             where semaphore_id = ? and instance = ?""";
 
     private static final String DELETE = "delete from semaphore_waiter where semaphore_id = ? and instance = ?";
@@ -117,11 +121,11 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
     }
 
     private static RecordedHead queue(ResultSet row, int number) throws SQLException {
-        return new RecordedHead(
+        return WaiterCodec.decode(
                 row.getLong(1),
                 row.getLong(2),
-                WaiterCodec.decode(
-                        row.getString(5), row.getString(4), Place.micros(row.getObject(3, LocalDateTime.class))),
+                new WaiterCodec.Texts(row.getString(4), row.getString(5), row.getString(8)),
+                Place.micros(row.getObject(3, LocalDateTime.class)),
                 row.getInt(6),
                 row.getObject(7, LocalDateTime.class));
     }
@@ -227,6 +231,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             if (queue.isEmpty()) {
                 own.ifPresent(row -> delete(local.instance(), List.of(id)));
             } else if (own.isEmpty()) {
+                WaiterCodec.Texts texts = texts(semaphore.name(), queue);
                 sql.update(
                         INSERT,
                         id,
@@ -234,11 +239,12 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                         local.owner(),
                         Place.utc(queue.since()),
                         queue.size(),
-                        WaiterCodec.encodeByPlace(queue.first(), queue.since()),
-                        WaiterCodec.encode(queue.first(), queue.since()),
+                        texts.byPlace(),
+                        texts.waiters(),
+                        texts.shares(),
                         now.plus(VALID_FOR));
-            } else if (isWorthWriting(id, now, own.get(), queue)) {
-                update(id, queue, now);
+            } else if (isWorthWriting(semaphore, now, own.get(), queue)) {
+                update(semaphore.name(), id, queue, now);
             }
             if (endsSoon(semaphore.waitersUntil(), now)
                     && (!queue.isEmpty() || !elsewhere(id, now).isEmpty())) {
@@ -251,22 +257,67 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
 
         /**
          * Whether to update the row. Without waiting callers elsewhere, an outdated row does no harm: all its readers come after its
-         * callers, unless head starts place them between.
+         * callers, unless head starts or shares place them between.
          */
-        private boolean isWorthWriting(long semaphoreId, LocalDateTime now, RecordedHead own, LineHead queue) {
+        private boolean isWorthWriting(LockedSemaphore semaphore, LocalDateTime now, RecordedHead own, LineHead queue) {
             return !own.isValidFor(MIN_VALID_IN_BATCH, now)
-                    || (!own.first().equals(queue.first())
+                    || (!isRecorded(semaphore.name(), own, queue)
                             && (queue.hasHeadStarts()
-                                    || !elsewhere(semaphoreId, now).isEmpty()));
+                                    || queue.isShared()
+                                    || !elsewhere(semaphore.id(), now).isEmpty()));
         }
 
-        private void update(long semaphoreId, LineHead queue, LocalDateTime now) {
+        /** Whether a record has these callers, and the weights of their shares. */
+        private boolean isRecorded(String name, RecordedHead row, LineHead queue) {
+            List<Waiter> first = queue.first();
+            if (row.first().size() < first.size() && queue.isShared()) {
+                String text =
+                        WaiterCodec.encode(new WaiterCodec.WithShares(first, weights(name, first)), queue.since());
+                first = first.subList(0, WaiterCodec.callers(text));
+            }
+            return row.first().equals(first)
+                    && (queue.isShared() ? weights(name, first) : Map.of()).equals(row.weights());
+        }
+
+        private Map<String, Integer> weights(String name, List<Waiter> callers) {
+            Map<String, Integer> weights = new HashMap<>(Map.of(Share.NONE.path(), 1));
+            for (Waiter each : callers) {
+                for (String share : List.of(each.share().tenant(), each.share().keyPath())) {
+                    if (!share.isEmpty()) {
+                        weights.computeIfAbsent(share, same -> local.weights().applyAsInt(name, same));
+                    }
+                }
+            }
+            return weights;
+        }
+
+        private WaiterCodec.Texts texts(String name, LineHead queue) {
+            if (!queue.isShared()) {
+                return new WaiterCodec.Texts(
+                        WaiterCodec.encodeByPlace(queue.first(), queue.since()),
+                        WaiterCodec.encode(queue.first(), queue.since()),
+                        WaiterCodec.NO_SHARES);
+            }
+            List<Waiter> earliest = queue.first().stream()
+                    .sorted(Comparator.comparing(Waiter::place))
+                    .limit(LineHead.MAX_FIRST)
+                    .toList();
+            return new WaiterCodec.Texts(
+                    WaiterCodec.encodeByPlace(earliest, queue.since()),
+                    WaiterCodec.encode(earliest, queue.since()),
+                    WaiterCodec.encode(
+                            new WaiterCodec.WithShares(queue.first(), weights(name, queue.first())), queue.since()));
+        }
+
+        private void update(String name, long semaphoreId, LineHead queue, LocalDateTime now) {
+            WaiterCodec.Texts texts = texts(name, queue);
             sql.update(
                     UPDATE,
                     Place.utc(queue.since()),
                     queue.size(),
-                    WaiterCodec.encodeByPlace(queue.first(), queue.since()),
-                    WaiterCodec.encode(queue.first(), queue.since()),
+                    texts.byPlace(),
+                    texts.waiters(),
+                    texts.shares(),
                     now.plus(VALID_FOR),
                     semaphoreId,
                     local.instance());
@@ -298,15 +349,14 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                 LineHead queue = local.of(name);
                 boolean isInFlight = inFlight.contains(name);
                 boolean due = !row.isValidFor(isInFlight ? MIN_VALID_IN_FLIGHT : MIN_VALID_IN_POLL, now);
-                if (isInFlight
-                        || (row.first().equals(queue.first()) && !queue.isEmpty() && row.size() == queue.size())) {
+                if (isInFlight || (isRecorded(name, row, queue) && !queue.isEmpty() && row.size() == queue.size())) {
                     if (due) {
                         unchanged.add(id);
                     }
                 } else if (queue.isEmpty()) {
                     delete(local.instance(), List.of(id));
-                } else if (due || local.isLimited(name) || !row.first().equals(queue.first())) {
-                    update(id, queue, now);
+                } else if (due || local.isLimited(name) || !isRecorded(name, row, queue)) {
+                    update(name, id, queue, now);
                 }
             }));
             List<Long> locked =

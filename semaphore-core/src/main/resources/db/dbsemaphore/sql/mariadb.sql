@@ -117,3 +117,17 @@ ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS capacity_set_by VARCHAR(190) char
 ALTER TABLE permit_request ADD COLUMN IF NOT EXISTS label VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NULL;
 
 ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS waiters VARCHAR(1000) NULL;
+
+CREATE TABLE IF NOT EXISTS semaphore_share (
+    semaphore_id BIGINT NOT NULL,
+    share_path VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NOT NULL,
+    finish BIGINT NOT NULL,
+    own_finish BIGINT NOT NULL,
+    keys_time BIGINT NOT NULL,
+    updated_at datetime(6) NOT NULL,
+    CONSTRAINT pk_semaphore_share PRIMARY KEY (semaphore_id, share_path)
+) engine=InnoDB;
+
+CREATE INDEX IF NOT EXISTS ix_semaphore_share_updated ON semaphore_share(updated_at);
+
+ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS shares VARCHAR(4000) character set utf8mb4 collate utf8mb4_nopad_bin NULL;

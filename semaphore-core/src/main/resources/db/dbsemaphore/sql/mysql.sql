@@ -201,3 +201,25 @@ SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore_waiter 
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
+
+CREATE TABLE IF NOT EXISTS semaphore_share (
+    semaphore_id BIGINT NOT NULL,
+    share_path VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
+    finish BIGINT NOT NULL,
+    own_finish BIGINT NOT NULL,
+    keys_time BIGINT NOT NULL,
+    updated_at datetime(6) NOT NULL,
+    CONSTRAINT pk_semaphore_share PRIMARY KEY (semaphore_id, share_path)
+) engine=InnoDB;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX ix_semaphore_share_updated ON semaphore_share(updated_at)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'semaphore_share' AND index_name = 'ix_semaphore_share_updated');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore_waiter ADD shares VARCHAR(4000) character set utf8mb4 collate utf8mb4_0900_bin NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'semaphore_waiter' AND column_name = 'shares');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

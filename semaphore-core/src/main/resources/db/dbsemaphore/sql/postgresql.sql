@@ -145,3 +145,17 @@ ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS capacity_set_by VARCHAR(190) coll
 ALTER TABLE permit_request ADD COLUMN IF NOT EXISTS label VARCHAR(190) collate "C";
 
 ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS waiters VARCHAR(1000);
+
+CREATE TABLE IF NOT EXISTS semaphore_share (
+    semaphore_id BIGINT NOT NULL,
+    share_path VARCHAR(190) collate "C" NOT NULL,
+    finish BIGINT NOT NULL,
+    own_finish BIGINT NOT NULL,
+    keys_time BIGINT NOT NULL,
+    updated_at TIMESTAMP(6) WITHOUT TIME ZONE NOT NULL,
+    CONSTRAINT pk_semaphore_share PRIMARY KEY (semaphore_id, share_path)
+);
+
+CREATE INDEX IF NOT EXISTS ix_semaphore_share_updated ON semaphore_share(updated_at);
+
+ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS shares VARCHAR(4000) collate "C";

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +46,42 @@ class SemaphoreNameTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SemaphoreName.requireValid(name))
                 .withMessageContaining("control characters");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"acme", "acme/batch", "acme/batch/1", "acme//", "*", "acme /batch"})
+    void isAShareWithATenantAndPerhapsAKey(String share) {
+        assertThat(SemaphoreName.requireValidShare(share)).isEqualTo(share);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            ignoreLeadingAndTrailingWhitespace = false,
+            value = {
+                "/|The share has no tenant: '/'",
+                "/batch|The share has no tenant: '/batch'. Write it as 'tenant' or 'tenant/key'",
+                "acme/|The share has no key: 'acme/'. Write it as 'tenant' or 'tenant/key'",
+                " acme|The share must not begin or end with a space: ' acme'",
+                "acme/ |The share must not begin or end with a space: 'acme/ '"
+            })
+    void isNoShareWithoutTenantOrKey(String share, String message) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SemaphoreName.requireValidShare(share))
+                .withMessageStartingWith(message);
+    }
+
+    @Test
+    void isNoShareIfItIsTooLong() {
+        assertThat(SemaphoreName.requireValidShare("t".repeat(95) + "/" + "k".repeat(94)))
+                .hasSize(SemaphoreName.MAX_LENGTH);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SemaphoreName.requireValidShare("t".repeat(95) + "/" + "k".repeat(95)))
+                .withMessageContaining("The share has 191 characters, at most 190 are allowed");
+        assertThat(SemaphoreName.requireValidShare("t".repeat(189))).hasSize(189);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SemaphoreName.requireValidShare("t".repeat(190)))
+                .withMessageContaining("The tenant has 190 characters, at most 189 are allowed");
     }
 
     @ParameterizedTest

@@ -75,6 +75,10 @@ class StartUpRefusalTests {
                 Arguments.of(NegativeHeadStart.class, "run()", List.of("headStart = \"-1m\"", "is negative")),
                 Arguments.of(ShortMaxHold.class, "run()", List.of("maxHold = \"10ms\" is too short", "at least PT1S")),
                 Arguments.of(
+                        ShareWithoutKey.class,
+                        "run()",
+                        List.of("share = \"acme/\" is not valid", "The share has no key: 'acme/'")),
+                Arguments.of(
                         InvalidOwner.class,
                         "run()",
                         List.of("owner = \" me\"", "The owner must not begin or end with a space")),
@@ -247,6 +251,12 @@ class StartUpRefusalTests {
     static class ShortMaxHold {
 
         @WithPermits(names = "a", maxHold = "10ms")
+        void run() {}
+    }
+
+    static class ShareWithoutKey {
+
+        @WithPermits(names = "a", waitTime = "1m", share = "acme/")
         void run() {}
     }
 

@@ -25,6 +25,8 @@ class WithPermitsAttributeTests {
                     "backup-eu",
                     "backup.ttl",
                     "90s",
+                    "backup.share",
+                    "acme/batch",
                     "backup.owner",
                     "night shift",
                     "backup.label",
@@ -45,6 +47,7 @@ class WithPermitsAttributeTests {
         assertThat(request.isWithoutTtl()).isFalse();
         assertThat(request.maxHold()).isEmpty();
         assertThat(request.headStart()).isZero();
+        assertThat(request.share()).isEmpty();
         assertThat(request.waitTime()).isEmpty();
         assertThat(request.owner()).isEmpty();
         assertThat(request.externalId()).isEmpty();
@@ -101,6 +104,7 @@ class WithPermitsAttributeTests {
         assertThat(request.permits()).containsOnlyKeys("backup-eu");
         assertThat(request.ttl()).contains(Duration.ofSeconds(90));
         assertThat(request.headStart()).isEqualTo(Duration.ofSeconds(90));
+        assertThat(request.share()).contains("acme/batch");
         assertThat(request.owner()).contains("night shift");
         assertThat(request.label()).contains("full backup");
     }
@@ -110,8 +114,14 @@ class WithPermitsAttributeTests {
         AcquireRequest request = requestOf(Backup::emptyPlaceholders);
 
         assertThat(request.ttl()).isEmpty();
+        assertThat(request.share()).isEmpty();
         assertThat(request.owner()).isEmpty();
         assertThat(request.label()).contains("Backup.emptyPlaceholders");
+    }
+
+    @Test
+    void passesTheShareOn() {
+        assertThat(requestOf(Backup::shared).share()).contains("acme");
     }
 
     @Test
@@ -230,12 +240,21 @@ class WithPermitsAttributeTests {
                 names = "${backup.semaphore}",
                 ttl = "${backup.ttl}",
                 headStart = "${backup.ttl}",
+                share = "${backup.share}",
                 owner = "${backup.owner}",
                 label = "${backup.label}")
         void placeholders() {}
 
-        @WithPermits(names = "backup", ttl = "${missing:}", owner = "${missing:}", label = "${missing:}")
+        @WithPermits(
+                names = "backup",
+                ttl = "${missing:}",
+                share = "${missing:}",
+                owner = "${missing:}",
+                label = "${missing:}")
         void emptyPlaceholders() {}
+
+        @WithPermits(names = "backup", share = "acme")
+        void shared() {}
 
         @WithPermits(names = "backup", owner = "nightly")
         void owned() {}

@@ -58,6 +58,13 @@ class WithPermitsExpressionTests {
     }
 
     @Test
+    void evaluatesTheShare() {
+        assertThat(requestOf(reports -> reports.shared(new Tenant("acme"), "batch"))
+                        .share())
+                .contains("acme/batch");
+    }
+
+    @Test
     void evaluatesTheLabel() {
         assertThat(requestOf(reports -> reports.labelled("nightly")).label()).contains("report nightly");
         assertThat(requestOf(reports -> reports.byWholeName("nightly")).label()).contains("Reports.byWholeName");
@@ -130,6 +137,18 @@ class WithPermitsExpressionTests {
     @Test
     void refusesANameThatIsInvalidOnceEvaluated() {
         assertRefused(reports -> reports.byWholeName(" "), "is not valid. The semaphore name must not be blank");
+    }
+
+    /** All tenants without an id would be one. */
+    @Test
+    void refusesAShareWithoutTenantOrKey() {
+        assertRefused(
+                reports -> reports.shared(new Tenant(""), "batch"),
+                "share = \"#{#tenant.id}/#{#user}\" has no value: #{#tenant.id} is empty");
+        assertRefused(reports -> reports.shared(new Tenant("acme"), null), "has no value: #{#user} is null");
+        assertRefused(
+                reports -> reports.shared(new Tenant("/acme"), "batch"),
+                "is not valid. The share has no tenant: '/acme/batch'");
     }
 
     @Test
@@ -238,6 +257,9 @@ class WithPermitsExpressionTests {
 
         @WithPermits(names = "backup", owner = "job #{#name}")
         void owned(@Nullable String name) {}
+
+        @WithPermits(names = "backup", share = "#{#tenant.id}/#{#user}")
+        void shared(Tenant tenant, @Nullable String user) {}
 
         @WithPermits(names = "backup", label = "report #{#name}")
         void labelled(@Nullable String name) {}

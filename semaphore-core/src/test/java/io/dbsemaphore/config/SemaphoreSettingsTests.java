@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SemaphoreSettingsTests {
@@ -96,6 +99,74 @@ class SemaphoreSettingsTests {
                                 + " transactions within semaphore.jdbc.lock-wait-timeout");
         assertThatCode(shortTtl.with(SemaphoreSettings.DEFAULT_TTL, Duration.ofSeconds(30))::requireConsistent)
                 .doesNotThrowAnyException();
+    }
+
+    @Test
+    void giveNoWeightsWhereEachInstanceHasAQueueOfItsOwn() {
+        SemaphoreSettings weighted = defaults.with(
+                SemaphoreSettings.WEIGHTS,
+                PerSemaphore.all(Map.<String, Integer>of())
+                        .with("backup", Map.of("acme", 2))
+                        .with("tenant:*", Map.of("acme/batch", 3))
+                        .with("report", Map.of()));
+        PerSemaphore<Boolean> fair = PerSemaphore.all(true);
+
+        assertThatCode(weighted.with(SemaphoreSettings.FAIR, fair.with("report", false))::requireConsistent)
+                .doesNotThrowAnyException();
+        assertThatIllegalArgumentException()
+                .isThrownBy(weighted.with(SemaphoreSettings.FAIR, fair.with("backup", false))::requireConsistent)
+                .withMessage(
+                        "semaphore.semaphores.backup.weights is set, but semaphore.semaphores.backup.fair is false: each"
+                                + " instance has a queue of its own, in which no shares are kept. Set fair to true, or remove"
+                                + " weights");
+        assertThatIllegalArgumentException()
+                .isThrownBy(weighted.with(SemaphoreSettings.FAIR, fair.with("tenant:*", false))::requireConsistent)
+                .withMessageStartingWith(
+                        "semaphore.patterns.[tenant:*].weights is set, but semaphore.patterns.[tenant:*].fair is false: ");
+        assertThatIllegalArgumentException()
+                .isThrownBy(weighted.with(SemaphoreSettings.FAIR, fair.with("back*", false))::requireConsistent)
+                .withMessageStartingWith(
+                        "semaphore.semaphores.backup.weights is set, but semaphore.patterns.[back*].fair is false: ");
+        assertThatIllegalArgumentException()
+                .isThrownBy(weighted.with(SemaphoreSettings.FAIR, PerSemaphore.all(false))::requireConsistent)
+                .withMessageStartingWith(
+                        "semaphore.semaphores.backup.weights is set, but semaphore.defaults.fair is false: ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "null",
+            value = {
+                "acme | 0 | .[acme] must be between 1 and 1000, but is 0: a share with a weight of 0 would wait forever",
+                "acme/batch | 1001 | .[acme/batch] must be between 1 and 1000, but is 1001: ",
+                "acme | null | .[acme] must be between 1 and 1000, but is null: ",
+                "/batch | 1 | .[/batch] is malformed: The share has no tenant: '/batch'"
+            })
+    void giveNoWeightOutOfBounds(String share, @Nullable Integer weight, String message) {
+        Map<String, Integer> weights = new HashMap<>();
+        weights.put(share, weight);
+        PerSemaphore<Map<String, Integer>> none = PerSemaphore.all(Map.of());
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> defaults.with(SemaphoreSettings.WEIGHTS, none.with("backup", weights)))
+                .withMessageStartingWith("semaphore.semaphores.backup.weights" + message);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> defaults.with(SemaphoreSettings.WEIGHTS, none.with("tenant:*", weights)))
+                .withMessageStartingWith("semaphore.patterns.[tenant:*].weights" + message);
+    }
+
+    @Test
+    void keepTheWeightsThatWereChecked() {
+        Map<String, Integer> weights = new HashMap<>(Map.of("acme", 1, "other", 1000));
+        SemaphoreSettings weighted = defaults.with(
+                SemaphoreSettings.WEIGHTS,
+                PerSemaphore.all(Map.<String, Integer>of()).with("backup", weights));
+
+        weights.put("acme", 0);
+
+        assertThat(weighted.get(SemaphoreSettings.WEIGHTS).of("backup")).isEqualTo(Map.of("acme", 1, "other", 1000));
+        assertThat(weighted.get(SemaphoreSettings.WEIGHTS).of("network")).isEmpty();
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
@@ -198,6 +199,7 @@ class AllocationOfSeveralTests {
         return new AcquireState(
                 new AcquireCommand("id", false, true, new TreeMap<>(permits), false, null, "test", null, null),
                 Arrival.unknown(0),
-                0);
+                0,
+                Share.NONE);
     }
 }

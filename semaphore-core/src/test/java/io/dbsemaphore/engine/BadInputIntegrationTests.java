@@ -47,6 +47,10 @@ class BadInputIntegrationTests extends BadInputFixture {
                         () -> known().withHeadStart(Duration.ofMinutes(61)),
                         "The head start must be at most PT1H (semaphore.max-head-start): PT1H1M"),
                 request(
+                        "share without a tenant",
+                        () -> known().withShare("/batch"),
+                        "The share has no tenant: '/batch'"),
+                request(
                         "maximum hold of 24 ms",
                         () -> known().withMaxHold(Duration.ofMillis(24)),
                         "The maximum hold must be at least PT1S: PT0.024S"));

@@ -225,7 +225,8 @@ class DrillIntegrationTests {
         execute(
                 "create user '%s'@'%%' identified by 'secret'".formatted(user),
                 "grant select, insert, update on `%s`.* to '%s'@'%%'".formatted(schema.name(), user),
-                "grant delete on `%s`.semaphore_waiter to '%s'@'%%'".formatted(schema.name(), user));
+                "grant delete on `%s`.semaphore_waiter to '%s'@'%%'".formatted(schema.name(), user),
+                "grant delete on `%s`.semaphore_share to '%s'@'%%'".formatted(schema.name(), user));
         try (HikariDataSource pool = pool(user, "secret")) {
             assertThatExceptionOfType(UnsupportedDatabaseException.class)
                     .isThrownBy(() -> new Node(pool).close())
@@ -572,6 +573,7 @@ class DrillIntegrationTests {
                         List::of,
                         List::of,
                         List::of,
+                        () -> null,
                         script -> {},
                         SOON.multipliedBy(3),
                         admin -> {})) {

@@ -32,6 +32,7 @@ class RepeatedTaskIntegrationTests {
                         List::of,
                         List::of,
                         List::of,
+                        () -> null,
                         script -> mayStart.join(),
                         Duration.ZERO,
                         admin -> {})) {

@@ -38,7 +38,9 @@ class SchemaWaitIntegrationTests {
             "add owner",
             "add permits",
             "semaphore_waiter (",
-            "add waiters_until");
+            "add waiters_until",
+            "semaphore_share (",
+            "add shares");
 
     /** Reads the columns, after a look at the tables has failed. */
     private static final String COMPARISON = "select * from capacity_change";
@@ -137,7 +139,15 @@ class SchemaWaitIntegrationTests {
 
     private SemaphoreEngine start(Duration schemaWait) {
         return SemaphoreEngine.inBackground(
-                gate, TestSettings.defaults(), List::of, List::of, List::of, script -> {}, schemaWait, admin -> {});
+                gate,
+                TestSettings.defaults(),
+                List::of,
+                List::of,
+                List::of,
+                () -> null,
+                script -> {},
+                schemaWait,
+                admin -> {});
     }
 
     /** Of those that end from now on, the second has begun from now on. */

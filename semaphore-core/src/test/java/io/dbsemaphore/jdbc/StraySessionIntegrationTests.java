@@ -304,7 +304,13 @@ class StraySessionIntegrationTests {
     private void createTenant() {
         schema.jdbc().execute("create schema " + tenant());
         for (String table : List.of(
-                "semaphore", "permit_request", "permit", "semaphore_instance", "semaphore_waiter", "capacity_change")) {
+                "semaphore",
+                "permit_request",
+                "permit",
+                "semaphore_instance",
+                "semaphore_waiter",
+                "semaphore_share",
+                "capacity_change")) {
             schema.jdbc()
                     .execute("create table %s.%s as select * from %2$s %s"
                             .formatted(tenant(), table, table.equals("semaphore") ? "" : "where 1 = 0"));

@@ -66,7 +66,12 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
 
     @Override
     public void afterEach(ExtensionContext context) {
-        List.of("permit", "permit_request", "capacity_change", "semaphore where name <> '" + MAINTENANCE + "'")
+        List.of(
+                        "permit",
+                        "permit_request",
+                        "capacity_change",
+                        "semaphore_share",
+                        "semaphore where name <> '" + MAINTENANCE + "'")
                 .forEach(table -> jdbc().update("delete from " + table));
         jdbc().update("update semaphore set capacity = 1");
         started.forEach(instance -> {

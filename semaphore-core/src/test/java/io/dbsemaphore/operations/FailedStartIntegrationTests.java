@@ -47,6 +47,7 @@ class FailedStartIntegrationTests {
                     List::of,
                     List::of,
                     List::of,
+                    () -> null,
                     script -> {},
                     Duration.ZERO,
                     onceOpen)) {

@@ -52,7 +52,8 @@ class ChangelogIntegrationTests {
         try (TestDatabase.Schema prefixed = TestDatabase.create()) {
             prefixed.runChangelog(Map.of("dbsemaphore.tablePrefix", "app_"));
 
-            for (String table : List.of("semaphore", "permit_request", "permit", "capacity_change")) {
+            for (String table :
+                    List.of("semaphore", "permit_request", "permit", "capacity_change", "semaphore_share")) {
                 assertThat(prefixed.jdbc().queryForList("select * from app_" + table))
                         .isEmpty();
                 assertThatCode(() -> prefixed.jdbc().queryForList("select * from " + table))
@@ -115,6 +116,28 @@ class ChangelogIntegrationTests {
         assertThatCode(() -> rows.insertSemaphore("pad ", 2)).doesNotThrowAnyException();
     }
 
+    @ParameterizedTest
+    @CsvSource({"b, 190", "€, 190", "😀, 95"})
+    void sharesAreComparedByteForByteAndMayHave190Characters(String character, int times) {
+        rows.insertShare(1, character.repeat(times));
+        List.of("*", "acme/", "ACME/", "e/", "é/", "ß/", "ss/", "pad", "pad ", "😀/", "😁/")
+                .forEach(path -> rows.insertShare(times + character.codePointAt(0), path));
+
+        assertThatExceptionOfType(DuplicateKeyException.class)
+                .isThrownBy(() -> rows.insertShare(1, character.repeat(times)));
+    }
+
+    @Test
+    void waitingCallersWithSharesMayHave4000Characters() {
+        String shares = "€".repeat(4_000);
+        database.jdbc().update("""
+                insert into semaphore_waiter (semaphore_id, instance, owner, since, waiting, first_waiters, waiters,
+                    shares, expires_at) values (1, 1, ?, ?, 1, ?, ?, ?, ?)""", "€".repeat(190), NOW, "€".repeat(1_000), "€".repeat(1_000), shares, NOW);
+
+        assertThat(database.jdbc().queryForObject("select shares from semaphore_waiter", String.class))
+                .isEqualTo(shares);
+    }
+
     @Test
     void externalIdsAreComparedByteForByte() {
         rows.insertRequest("Job", "ACQUIRED", 1000L);
@@ -151,7 +174,9 @@ class ChangelogIntegrationTests {
                 "semaphore.name",
                 "permit_request.external_id",
                 "permit_request.owner",
-                "capacity_change.semaphore_name")) {
+                "capacity_change.semaphore_name",
+                "semaphore_share.share_path",
+                "semaphore_waiter.shares")) {
             assertThat(columnOnMySql("collation_name", column)).as(column).isEqualTo("utf8mb4_0900_bin");
         }
     }
@@ -163,6 +188,9 @@ class ChangelogIntegrationTests {
         assertThat(columnOnMySql("collation_name", "semaphore.name")).isEqualTo("utf8mb4_nopad_bin");
         assertThat(columnOnMySql("collation_name", "permit_request.external_id"))
                 .isEqualTo("utf8mb4_nopad_bin");
+        assertThat(columnOnMySql("collation_name", "semaphore_share.share_path"))
+                .isEqualTo("utf8mb4_nopad_bin");
+        assertThat(columnOnMySql("collation_name", "semaphore_waiter.shares")).isEqualTo("utf8mb4_nopad_bin");
     }
 
     @Test
@@ -176,7 +204,8 @@ class ChangelogIntegrationTests {
                 "permit_request.renewed_at",
                 "permit_request.created_at",
                 "permit_request.updated_at",
-                "capacity_change.changed_at")) {
+                "capacity_change.changed_at",
+                "semaphore_share.updated_at")) {
             assertThat(columnOnMySql("column_type", column)).as(column).isEqualTo("datetime(6)");
         }
     }
@@ -188,10 +217,10 @@ class ChangelogIntegrationTests {
         assertThat(database.jdbc()
                         .queryForList(
                                 "select engine from information_schema.tables where table_schema = ? and table_name in"
-                                        + " ('semaphore', 'permit_request', 'permit', 'capacity_change')",
+                                        + " ('semaphore', 'permit_request', 'permit', 'capacity_change', 'semaphore_share')",
                                 String.class,
                                 database.name()))
-                .containsExactly("InnoDB", "InnoDB", "InnoDB", "InnoDB");
+                .containsExactly("InnoDB", "InnoDB", "InnoDB", "InnoDB", "InnoDB");
     }
 
     @Test

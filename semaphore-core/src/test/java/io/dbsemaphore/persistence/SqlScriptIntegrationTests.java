@@ -27,7 +27,13 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 class SqlScriptIntegrationTests {
 
     private static final List<String> TABLES = List.of(
-            "semaphore", "permit_request", "permit", "semaphore_instance", "semaphore_waiter", "capacity_change");
+            "semaphore",
+            "permit_request",
+            "permit",
+            "semaphore_instance",
+            "semaphore_waiter",
+            "semaphore_share",
+            "capacity_change");
 
     @ParameterizedTest
     @ValueSource(strings = {"", "app_"})
@@ -72,6 +78,7 @@ class SqlScriptIntegrationTests {
             JdbcTemplate jdbc = part.jdbc();
             jdbc.execute("alter table permit drop column checks");
             jdbc.execute("alter table permit_request drop column label");
+            jdbc.execute("alter table semaphore_waiter drop column shares");
             jdbc.execute(
                     switch (part.kind()) {
                         case MYSQL, MARIADB -> "drop index ix_capacity_change_name on capacity_change";
@@ -79,6 +86,7 @@ class SqlScriptIntegrationTests {
                     });
             jdbc.execute("alter table semaphore drop constraint ck_semaphore_capacity");
             assertThat(describe(part)).isNotEqualTo(describe(whole));
+            jdbc.execute("drop table semaphore_share");
 
             runScript(part);
 

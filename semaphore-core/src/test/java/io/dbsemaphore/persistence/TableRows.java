@@ -56,6 +56,15 @@ final class TableRows {
         return id;
     }
 
+    void insertShare(long semaphore, String path) {
+        jdbc.update(
+                "insert into semaphore_share (semaphore_id, share_path, finish, own_finish, keys_time, updated_at)"
+                        + " values (?, ?, 0, 0, 0, ?)",
+                semaphore,
+                path,
+                NOW);
+    }
+
     void insertPermit(long request, int count, int exclusive, String state) {
         jdbc.update(
                 "insert into permit (id, semaphore_id, permit_request_id, count, exclusive, state, token)"

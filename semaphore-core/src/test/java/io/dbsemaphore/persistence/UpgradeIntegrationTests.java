@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.engine.SemaphoreTableMismatchException;
 import io.dbsemaphore.testing.TestDatabase;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The tables of the version before the last change set, with a request that it has granted. */
+/** The tables of a version before the last change sets, with a request that it has granted. */
 class UpgradeIntegrationTests {
 
     private TestDatabase.Schema database;
@@ -29,7 +30,11 @@ class UpgradeIntegrationTests {
         database = TestDatabase.create().runChangelog(Map.of());
         rows = new TableRows(database);
         database.jdbc().execute("alter table permit_request drop column label");
-        database.jdbc().execute("delete from DATABASECHANGELOG where ID = 'permit_request-2'");
+        database.jdbc().execute("alter table semaphore_waiter drop column shares");
+        database.jdbc().execute("drop table semaphore_share");
+        database.jdbc()
+                .execute("delete from DATABASECHANGELOG where ID in ('permit_request-2', 'semaphore_share-1',"
+                        + " 'semaphore_share-2', 'semaphore_waiter-4')");
         rows.insertSemaphore("backup", 5);
         grantAsBefore("before");
     }
@@ -52,14 +57,14 @@ class UpgradeIntegrationTests {
     }
 
     @Test
-    void theChangelogAddsTheLabel() {
+    void theChangelogAddsWhatIsMissing() {
         database.runChangelog(Map.of());
 
         assertNewAndOldAreShown();
     }
 
     @Test
-    void theScriptAddsTheLabel() {
+    void theScriptAddsWhatIsMissing() {
         database.migrate();
 
         assertNewAndOldAreShown();
@@ -72,7 +77,11 @@ class UpgradeIntegrationTests {
             new SemaphoreTemplate(engine.permitManager())
                     .acquire(AcquireRequest.of("backup").withExternalId("new").withLabel("Backups.full"));
             grantAsBefore("beside");
+            waitAsBefore();
 
+            assertThat(engine.admin().waiting("backup"))
+                    .extracting(WaitingInstance::name, WaitingInstance::callers)
+                    .containsExactly(tuple("before", 2));
             assertThat(engine.admin().holders("backup"))
                     .extracting(PermitHolder::externalId, PermitHolder::label)
                     .containsExactlyInAnyOrder(
@@ -85,5 +94,11 @@ class UpgradeIntegrationTests {
     /** Without the columns that this version has added. */
     private void grantAsBefore(String externalId) {
         rows.insertPermit(rows.insertRequest(externalId, "ACQUIRED", null), 1, 0, "ACQUIRED");
+    }
+
+    private void waitAsBefore() {
+        database.jdbc().update("""
+                insert into semaphore_waiter (semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
+                values (1, 1, 'before', ?, 2, '-', ?)""", TableRows.NOW, TableRows.NOW);
     }
 }

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.Places;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.persistence.WaiterCodec.WithShares;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -98,6 +103,138 @@ class WaiterCodecTests {
                 .toList();
 
         assertThat(WaiterCodec.encode(waiters, SINCE)).hasSizeLessThan(1_000);
+    }
+
+    @Test
+    void decodesTheSharesThatItEncodes() {
+        WithShares callers = new WithShares(
+                List.of(
+                        waiter(100, 1, "acme/batch"),
+                        new Waiter(Places.at(SINCE - 50), Ask.ALL, true, 100, Share.of("acme")),
+                        waiter(0, 2, ""),
+                        waiter(1_000_000, Integer.MAX_VALUE, "other/")),
+                Map.of("", 1, "acme", 5, "acme/batch", 1_000, "other", 1));
+
+        String text = WaiterCodec.encode(callers, SINCE);
+
+        assertThat(text.split("\n"))
+                .containsExactly(
+                        "1",
+                        "2s:1|5,1000|acme/batch",
+                        "-46:*+;h=2s|5,1|acme",
+                        "1e:2|1,1|",
+                        "lfls:2147483647|1,1|other");
+        assertThat(WaiterCodec.callers(text)).isEqualTo(4);
+        assertThat(WaiterCodec.decodeShares(text, SINCE)).isEqualTo(callers);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "a|b",
+                "|",
+                "1,1|x/2,2|y",
+                "a b/c d",
+                "a/b/c",
+                "a//",
+                "a;h=5/,",
+                "0:1|1,1|a",
+                "-",
+                "東京/Ελλάδα",
+                "🚦/é",
+                "a\u2028b"
+            })
+    void decodesAnyShare(String share) {
+        Map<String, Integer> weights = new HashMap<>(Map.of("", 1, share, 4, "z", 3));
+        weights.put(Share.of(share).tenant(), 2);
+        WithShares callers = new WithShares(List.of(waiter(1, 1, share), waiter(2, 1, "z")), weights);
+
+        assertThat(WaiterCodec.decodeShares(WaiterCodec.encode(callers, SINCE), SINCE))
+                .isEqualTo(callers);
+    }
+
+    /** The first callers matter most. */
+    @Test
+    void leavesOutTheLastSharesIfTheTextIsTooLong() {
+        List<Waiter> waiters = IntStream.range(0, LineHead.MAX_WITH_SHARES)
+                .mapToObj(i -> waiter(i, 1, "東".repeat(185) + "/" + i))
+                .toList();
+
+        String text = WaiterCodec.encode(new WithShares(waiters, Map.of()), SINCE);
+
+        assertThat(text).hasSizeBetween(3_801, 4_000);
+        int fitting = WaiterCodec.callers(text);
+        assertThat(fitting).isBetween(19, 20);
+        WithShares decoded = WaiterCodec.decodeShares(text, SINCE);
+        assertThat(decoded).isNotNull();
+        assertThat(decoded.waiters()).isEqualTo(waiters.subList(0, fitting));
+    }
+
+    @Test
+    void fitsAllCallersWithSharesOfUsualLengths() {
+        List<Waiter> waiters = IntStream.range(0, LineHead.MAX_WITH_SHARES)
+                .mapToObj(i -> waiter(i, 1, "tenant-%05d/key-%015d".formatted(i, i)))
+                .toList();
+
+        assertThat(WaiterCodec.callers(WaiterCodec.encode(new WithShares(waiters, Map.of()), SINCE)))
+                .isEqualTo(LineHead.MAX_WITH_SHARES);
+    }
+
+    @Test
+    void decodesWeightsOfOneAtLeastAndOneOfCallersWithoutAShare() {
+        WithShares decoded = WaiterCodec.decodeShares("1\n0:1|0,0|a/b\n0:1|7,7|\n0:1|0003,9|c", SINCE);
+
+        assertThat(decoded).isNotNull();
+        assertThat(decoded.weights()).isEqualTo(Map.of("", 1, "a", 1, "a/b", 1, "c", 3));
+    }
+
+    @Test
+    void skipsWhatALaterVersionAppendsToACallerWithAShare() {
+        WithShares decoded = WaiterCodec.decodeShares("1\n0:1;z=5|2,3|a/b", SINCE);
+
+        assertThat(decoded).isEqualTo(new WithShares(List.of(waiter(0, 1, "a/b")), Map.of("", 1, "a", 2, "a/b", 3)));
+    }
+
+    /** Its instance then counts as one that knows no shares, unless it says that nobody has one. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "2\n0:1|1,1|a",
+                "11\n0:1|1,1|a",
+                "",
+                "-",
+                "1",
+                "1\n",
+                "1\n0:1|1,1|a\n",
+                "1\n0:1|1,1",
+                "1\n0:1|1|a",
+                "1\n0:1|-1,1|a",
+                "1\n0:1|10000,1|a",
+                "1\n0:0|1,1|a",
+                "1\n0:1 0:1|1,1|a",
+                "1\n0:1|1,1|a\n0:?|1,1|b",
+                "1 0:1"
+            })
+    void doesNotUnderstandOtherTextsWithShares(String text) {
+        assertThat(WaiterCodec.decodeShares(text, SINCE)).isNull();
+    }
+
+    /** At these characters a line of text may end, though no line of a record does. They are no control characters. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a\u2028b/c", "a\u2029/\u2028"})
+    void decodesSharesWithLineSeparators(String share) {
+        List<Waiter> waiters = List.of(waiter(1, 1, share), waiter(2, 1, "z"));
+
+        WithShares decoded =
+                WaiterCodec.decodeShares(WaiterCodec.encode(new WithShares(waiters, Map.of(share, 4)), SINCE), SINCE);
+
+        assertThat(decoded).isNotNull();
+        assertThat(decoded.waiters()).isEqualTo(waiters);
+        assertThat(decoded.weights()).containsEntry(share, 4);
+    }
+
+    private static Waiter waiter(long micros, int permits, String share) {
+        return new Waiter(Places.at(SINCE + micros), Ask.of(permits), false, 0, Share.of(share));
     }
 
     private static Waiter waiter(long micros, int permits) {

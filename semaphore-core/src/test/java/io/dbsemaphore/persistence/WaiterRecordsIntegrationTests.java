@@ -13,6 +13,7 @@ import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -129,7 +130,7 @@ class WaiterRecordsIntegrationTests {
 
     /** Those of this instance who wait, as the database has recorded them if one is refused. */
     private OwnLines refused(long headStart, OwnLines before) {
-        AcquireState caller = new AcquireState(command(), Arrival.unknown(System.nanoTime()), headStart);
+        AcquireState caller = new AcquireState(command(), Arrival.unknown(System.nanoTime()), headStart, Share.NONE);
         caller.setWillingToWait(true);
         BatchResult result = persistence
                 .transactions()

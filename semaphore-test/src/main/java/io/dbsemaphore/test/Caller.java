@@ -33,9 +33,19 @@ record Caller(
         return request.keepAlive().orElse(forWork) && !request.isWithoutTtl();
     }
 
+    /** Whether it has a wait time. */
+    boolean waits() {
+        return !waitTime.isZero();
+    }
+
     /** A caller that does not wait has none. */
     Duration headStart() {
-        return waitTime.isZero() ? Duration.ZERO : request.headStart();
+        return waits() ? request.headStart() : Duration.ZERO;
+    }
+
+    /** Its share; empty if it has none. */
+    String share() {
+        return request.share().orElse("");
     }
 
     /** Its place in the queue. */

@@ -33,12 +33,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants permits of a {@link Ledger} in the order of arrival, less the head starts, under one lock.
+ * Grants permits of a {@link Ledger} in the order of arrival, less the head starts, or by shares, under one lock.
  *
  * <p>Every caller goes through the queue. After each change (a new caller, a release, a capacity, the clock) the queue is
- * {@linkplain #settle settled}, from its first caller to its last. A caller is granted its permits if they are available in addition to
- * those of the callers ahead. Otherwise it is refused if its wait time has passed, and goes on waiting if not. Callers get their answers
- * outside of the lock. A future is completed on a thread of its own: its actions are code of the test, which may block.
+ * {@linkplain #settle settled}, from its first caller to its last, in the order of a {@link Line}. A caller is granted its permits if they
+ * are available in addition to those of the callers ahead. Otherwise it is refused if its wait time has passed, and goes on waiting if not.
+ * Callers get their answers outside of the lock. A future is completed on a thread of its own: its actions are code of the test, which may
+ * block.
  */
 final class InMemoryPermits implements PermitManager {
 
@@ -63,7 +64,10 @@ final class InMemoryPermits implements PermitManager {
     private final MovableClock clock;
     private final Ledger ledger;
     private final CheckedGrants checked = new CheckedGrants();
+
+    /** In the order of arrival, less the head starts. */
     private final List<Caller> queue = new ArrayList<>();
+
     private final List<Runnable> answers = new ArrayList<>();
 
     /** The scripted outcomes of the next acquires that name a semaphore. */
@@ -141,7 +145,9 @@ final class InMemoryPermits implements PermitManager {
 
     private void settleOnce(Instant now) {
         Map<String, Long> ahead = new HashMap<>();
-        for (Caller caller : List.copyOf(queue)) {
+        Line line = new Line(queue, ledger, ledger::turns);
+        while (!line.isEmpty()) {
+            Caller caller = line.removeNext();
             if (!decide(caller, ahead, now)) {
                 caller.request()
                         .permits()
@@ -159,6 +165,9 @@ final class InMemoryPermits implements PermitManager {
         try {
             Ledger.Granted granted = ledger.grant(caller, ahead, now);
             if (granted != null) {
+                if (!granted.replayed()) {
+                    count(granted.request(), caller.share());
+                }
                 if (losers.remove(caller)) {
                     ledger.end(granted.request());
                 }
@@ -180,6 +189,17 @@ final class InMemoryPermits implements PermitManager {
             fail(caller, rejection);
         }
         return true;
+    }
+
+    /** Counts a grant for its share, on the semaphores that its caller has waited for or others wait for. */
+    private void count(GrantedRequest granted, String share) {
+        granted.permits.forEach((name, permits) -> {
+            if (queue.stream()
+                    .anyMatch(waiting ->
+                            waiting != newcomer && waiting.request().permits().containsKey(name))) {
+                ledger.turns(name).granted(share, permits);
+            }
+        });
     }
 
     /** The semaphores that as many others wait for as may wait. */
@@ -204,7 +224,7 @@ final class InMemoryPermits implements PermitManager {
 
     /** The number of callers ahead of this one; of a full queue all others. */
     private long ahead(Caller caller, String name, boolean isFull) {
-        return queue.stream()
+        return Line.order(queue, ledger).stream()
                 .takeWhile(other -> isFull || other != caller)
                 .filter(other -> other != caller && other.request().permits().containsKey(name))
                 .count();

@@ -26,10 +26,12 @@ import org.springframework.core.env.StandardEnvironment;
  * {@link #refuseNext}, {@link #failNext}, {@link #loseNext}, {@link #lose}.
  *
  * <p>It differs from the engine where a database or several instances matter. Waiting callers are always served in the order of their
- * arrival. There is one instance, which never crashes. Listeners are not called, permits are not reused, and acquires within a transaction
- * of the application are always allowed. {@link #requireHeld} accepts any open, writable transaction, because the semaphores have no
- * {@code DataSource}. It defers a release by the same thread until that transaction ends, but neither a forced release nor the reclaim of
- * an expired grant. {@link #admin()} checks names and capacities, but not operators, reasons, search texts or limits.
+ * arrival, or by their shares. Where a caller with a share waits, callers of several semaphores always stand behind those of one. Weights
+ * are those of the settings: no {@link io.dbsemaphore.spi.ShareWeights} is asked. There is one instance, which never crashes. Listeners are
+ * not called, permits are not reused, and acquires within a transaction of the application are always allowed. {@link #requireHeld} accepts
+ * any open, writable transaction, because the semaphores have no {@code DataSource}. It defers a release by the same thread until that
+ * transaction ends, but neither a forced release nor the reclaim of an expired grant. {@link #admin()} checks names and capacities, but not
+ * operators, reasons, search texts or limits.
  *
  * <p>As on the engine, futures of {@link #acquireAsync} are completed on another thread, a moment after the release or the deadline. A test
  * waits for them, for example with {@code join}, or with AssertJ's {@code succeedsWithin} and {@code failsWithin}.
@@ -50,7 +52,8 @@ public final class InMemorySemaphores extends SemaphoreTemplate {
     /**
      * Creates an empty set of semaphores. The patterns of the settings create semaphores on first use.
      *
-     * @param settings patterns, wait times, times to live, limits and the owner; other settings have no effect
+     * @param settings patterns, wait times, times to live, limits, weights and the owner; a share is refused where they are not fair; other
+     *     settings have no effect
      * @param clock the clock of the semaphores
      */
     public InMemorySemaphores(SemaphoreSettings settings, MovableClock clock) {

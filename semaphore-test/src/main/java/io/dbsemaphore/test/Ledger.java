@@ -50,6 +50,7 @@ final class Ledger {
 
     private final Map<String, GrantedRequest> ended = new HashMap<>();
     private final Map<String, Long> lastTokens = new HashMap<>();
+    private final Map<String, Turns> turns = new HashMap<>();
     private final Set<String> createdByPatterns = new HashSet<>();
     private SemaphoreSettings settings;
 
@@ -74,6 +75,7 @@ final class Ledger {
     /** Deletes a semaphore. False if it does not exist. */
     boolean delete(String name) {
         createdByPatterns.remove(name);
+        turns.remove(name);
         return capacities.remove(name) != null;
     }
 
@@ -295,7 +297,7 @@ final class Ledger {
         return ttl;
     }
 
-    /** @throws IllegalArgumentException if a request exceeds a limit of the settings */
+    /** @throws IllegalArgumentException if a request exceeds a limit of the settings, or has a share of a semaphore that is not fair */
     void requireWithinLimits(AcquireRequest request) {
         int most = settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST);
         if (request.permits().size() > most) {
@@ -308,7 +310,18 @@ final class Ledger {
             throw new IllegalArgumentException("The head start must be at most %s (semaphore.max-head-start): %s"
                     .formatted(maxHeadStart, request.headStart()));
         }
+        request.share().ifPresent(share -> request.permits().keySet().forEach(name -> requireFair(share, name)));
         request.ttl().ifPresent(this::checkTtl);
+    }
+
+    private void requireFair(String share, String name) {
+        if (!settings.get(SemaphoreSettings.FAIR).of(name)) {
+            throw new IllegalArgumentException(
+                    ("The share '%s' cannot be kept: semaphore '%s' is not fair (semaphore.semaphores.<name>.fair,"
+                                    + " semaphore.defaults.fair), so each instance has a queue of its own. Nothing was"
+                                    + " acquired. Set fair to true, or acquire without a share")
+                            .formatted(share, name));
+        }
     }
 
     /** Whether a caller that comes when the queue is full displaces the first. */
@@ -318,6 +331,15 @@ final class Ledger {
 
     int maxWaiting(String name) {
         return settings.get(SemaphoreSettings.MAX_WAITING).of(name);
+    }
+
+    /** The turns of the callers that wait for a semaphore, which exists. */
+    Turns turns(String name) {
+        return turns.computeIfAbsent(name, unused -> new Turns(() -> capacity(name), share -> weight(name, share)));
+    }
+
+    private int weight(String name, String share) {
+        return settings.get(SemaphoreSettings.WEIGHTS).of(name).getOrDefault(share, 1);
     }
 
     Duration waitTime(AcquireRequest request) {

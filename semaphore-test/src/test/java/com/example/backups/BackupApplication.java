@@ -14,6 +14,7 @@ class BackupApplication {
     static final String CAPACITY = "semaphore.semaphores.backup.capacity=1";
 
     static final String WAIT_TIME = "semaphore.semaphores.backup.wait-time=1h";
+    static final String WEIGHTS = "semaphore.semaphores.backup.weights.acme=2";
     static final String PATTERN = "semaphore.patterns.[tenant\\:*].capacity=2";
     static final String OWNER = "semaphore.owner=backups";
     static final String NO_DATABASE = "spring.datasource.url=jdbc:postgresql://localhost:1/none";

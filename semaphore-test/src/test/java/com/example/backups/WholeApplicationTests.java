@@ -4,6 +4,7 @@ import static io.dbsemaphore.test.SemaphoreAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
@@ -14,7 +15,9 @@ import io.dbsemaphore.test.InMemorySemaphores;
 import io.dbsemaphore.test.PermitLeakExtension;
 import io.dbsemaphore.test.autoconfigure.AutoConfigureSemaphores;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -27,6 +30,7 @@ import org.springframework.context.ApplicationContext;
         properties = {
             BackupApplication.CAPACITY,
             BackupApplication.WAIT_TIME,
+            BackupApplication.WEIGHTS,
             BackupApplication.PATTERN,
             BackupApplication.OWNER,
             BackupApplication.NO_DATABASE
@@ -82,6 +86,20 @@ class WholeApplicationTests {
 
         assertThat(waiting).failsWithin(Duration.ofSeconds(10));
         first.release();
+    }
+
+    @Test
+    void servesSharesAsItsPropertiesSay() {
+        PermitGrant holder = template.acquire(AcquireRequest.of("backup"));
+        List<AcquireFuture> waiting = Stream.of("a", "a", "acme", "acme")
+                .map(share -> template.acquireAsync(AcquireRequest.of("backup").withShare(share)))
+                .toList();
+
+        assertThat(waiting)
+                .extracting(caller -> caller.positions().get(0).ahead())
+                .containsExactly(0L, 3L, 1L, 2L);
+        holder.release();
+        Stream.of(0, 2, 3, 1).forEach(next -> waiting.get(next).join().release());
     }
 
     @Test

@@ -190,6 +190,51 @@ class InMemorySemaphoresTests {
 
     /** The action does not run under the lock, which the other thread needs. */
     @Test
+    void callersOfSeveralSemaphoresStandBehindThoseOfOneWhereACallerHasAShare() {
+        PermitGrant holder = semaphores.acquire(AcquireRequest.of("backup"));
+        AcquireRequest request = AcquireRequest.of("backup").withWaitTime(Duration.ofHours(1));
+        AcquireFuture several = semaphores.acquireAsync(request.withPermits("tenant:a", 1));
+        AcquireFuture one = semaphores.acquireAsync(request);
+        assertThat(ahead(several)).isEqualTo(0);
+
+        AcquireFuture shared = semaphores.acquireAsync(request.withShare("a"));
+
+        assertThat(List.of(ahead(one), ahead(shared), ahead(several))).containsExactly(0L, 1L, 2L);
+        holder.release();
+        List.of(one, shared, several).forEach(next -> next.join().release());
+    }
+
+    @Test
+    void saysWhereCallersWithSharesStand() {
+        semaphores.acquire(AcquireRequest.of("backup"));
+        AcquireRequest request =
+                AcquireRequest.of("backup").withWaitTime(Duration.ofHours(1)).withShare("a");
+        AcquireFuture first = semaphores.acquireAsync(request);
+        AcquireFuture second = semaphores.acquireAsync(request);
+
+        AcquireFuture third = semaphores.acquireAsync(request.withShare("b"));
+
+        assertThat(List.of(ahead(first), ahead(third), ahead(second))).containsExactly(0L, 1L, 2L);
+    }
+
+    @Test
+    void aDeletedSemaphoreForgetsTheGrantsOfShares() {
+        AcquireRequest request =
+                AcquireRequest.of("backup").withWaitTime(Duration.ofHours(1)).withShare("a");
+        PermitGrant holder = semaphores.acquire(request);
+        AcquireFuture counted = semaphores.acquireAsync(request);
+        holder.release();
+        counted.join().release();
+
+        semaphores.admin().delete("backup");
+        semaphores.with("backup", 1).acquire(request);
+        AcquireFuture first = semaphores.acquireAsync(request);
+        AcquireFuture second = semaphores.acquireAsync(request.withShare("b"));
+
+        assertThat(List.of(ahead(first), ahead(second))).containsExactly(0L, 1L);
+    }
+
+    @Test
     void dependentActionsCanAwaitWhatOtherThreadsAcquire() {
         PermitGrant first = semaphores.acquire(AcquireRequest.of("backup"));
         CompletableFuture<Optional<PermitGrant>> nested = semaphores
@@ -318,5 +363,9 @@ class InMemorySemaphoresTests {
         assertThatIllegalStateException()
                 .isThrownBy(() -> semaphores.guard(new Misconfigured()))
                 .withStackTraceContaining("no.such.property");
+    }
+
+    private static long ahead(AcquireFuture caller) {
+        return caller.positions().get(0).ahead();
     }
 }

@@ -36,12 +36,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
@@ -67,6 +70,12 @@ abstract class SemaphoreContract {
     private final String name = "s-" + UUID.randomUUID();
     private final String other = "t-" + UUID.randomUUID();
 
+    /** The grants of the callers that {@link #letWait}, in their order. */
+    private final BlockingQueue<PermitGrant> grants = new LinkedBlockingQueue<>();
+
+    /** How many of these callers have no grant. */
+    private int callers;
+
     /** The settings of the semaphores. */
     static SemaphoreSettings settings(SemaphoreSettings defaults) {
         return defaults.withPattern(PATTERN, 2)
@@ -79,7 +88,11 @@ abstract class SemaphoreContract {
                                 .with("newest-waits-*", 1))
                 .with(
                         SemaphoreSettings.ON_FULL,
-                        PerSemaphore.all(OnFull.KEEP_OLDEST).with("newest-waits-*", OnFull.KEEP_NEWEST));
+                        PerSemaphore.all(OnFull.KEEP_OLDEST).with("newest-waits-*", OnFull.KEEP_NEWEST))
+                .with(
+                        SemaphoreSettings.WEIGHTS,
+                        PerSemaphore.all(Map.<String, Integer>of()).with("s-*", Map.of("heavy", 5)))
+                .with(SemaphoreSettings.FAIR, PerSemaphore.all(true).with("unfair-*", false));
     }
 
     abstract SemaphoreTemplate semaphores();
@@ -244,6 +257,19 @@ abstract class SemaphoreContract {
     }
 
     @Test
+    void refusesAShareOfASemaphoreThatIsNotFair() {
+        String unfair = "unfair-" + UUID.randomUUID();
+        create(name, 1);
+        create(unfair, 1);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        semaphores().tryAcquire(AcquireRequest.of(name, unfair).withShare("a")))
+                .withMessageStartingWith("The share 'a' cannot be kept: semaphore '" + unfair + "' is not fair");
+        semaphores().acquire(AcquireRequest.of(name, unfair)).release();
+    }
+
+    @Test
     void grantsSeveralSemaphoresTogetherOrNone() {
         create(name, 2);
         create(other, 1);
@@ -397,6 +423,100 @@ abstract class SemaphoreContract {
         assertThat(both.isDone()).isEqualTo(false);
         holder.release();
         Concurrently.get(both).release();
+    }
+
+    @Test
+    void callersWithSharesTakeTurns() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        letWait("a", "a", "a", "a", "b");
+
+        assertThat(serve(5, holder)).isEqualTo("a b a a a");
+    }
+
+    @Test
+    void aShareThatNobodyWaitedForMakesUpForNothing() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        letWait("a", "a", "a", "a");
+        assertThat(serve(1, holder)).isEqualTo("a");
+        PermitGrant second = nextGrant();
+
+        letWait("b", "b", "b");
+
+        assertThat(serve(5, second)).isEqualTo("b a b a b");
+    }
+
+    @Test
+    void aShareHasTurnsByItsWeight() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        letWait("a", "a", "a", "heavy", "heavy", "heavy", "heavy", "heavy", "heavy", "heavy");
+
+        assertThat(serve(10, holder)).isEqualTo("a heavy heavy heavy heavy heavy a heavy heavy a");
+    }
+
+    @Test
+    void theKeysOfATenantTakeItsTurns() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        letWait("t/x", "t/x", "t/x", "t/y", "u", "u");
+
+        assertThat(serve(6, holder)).isEqualTo("t/x u t/y u t/x t/x");
+    }
+
+    @Test
+    void callersWithoutAShareTakeTurnsAsOneTenant() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        letWait("", "", "", "a", "a/x");
+
+        assertThat(serve(5, holder)).isEqualTo("- a - a/x -");
+    }
+
+    @Test
+    void aHeadStartOvertakesOnlyCallersOfTheSameTurn() throws Exception {
+        create(name, 1);
+        PermitGrant holder = acquire(name);
+        letWait("b", "a");
+        AcquireRequest hasty = request("a").withHeadStart(Duration.ofMinutes(5));
+        letWait(hasty.withLabel("a first"));
+        letWait(hasty.withLabel("a second"));
+
+        assertThat(serve(4, holder)).isEqualTo("a first b a second a");
+    }
+
+    @Test
+    void aRepeatedExternalIdIsNoTurn() throws Exception {
+        create(name, 1);
+        AcquireRequest request = request("a").withExternalId("job-" + name);
+        PermitGrant holder = semaphores().acquire(request);
+        letWait("a", "b");
+
+        assertThat(semaphores().acquire(request).isReplayed()).isEqualTo(true);
+
+        assertThat(serve(2, holder)).isEqualTo("a b");
+    }
+
+    @Test
+    void aCallerThatDoesNotWaitHasNoTurn() throws Exception {
+        create(name, 2);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(name, 2));
+        letWait("a");
+        letWait(request("a").withPermits(name, 2));
+        holder.release();
+        PermitGrant first = nextGrant();
+        AcquireRequest rival = AcquireRequest.of(name).withShare("b");
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores().acquire(rival))
+                .satisfies(refusal ->
+                        assertThat(refusal.shortages().get(0).isWithheld()).isEqualTo(true));
+        semaphores().acquire(rival.withWaitTime(DEADLINE)).release();
+
+        assertThat(grants).isEmpty();
+        first.release();
+        nextGrant().release();
     }
 
     @Test
@@ -868,6 +988,49 @@ abstract class SemaphoreContract {
         awaitWaiting(1);
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(1, TimeUnit.MILLISECONDS));
         return waiting;
+    }
+
+    /** Lets callers wait one after the other, each with a share as its label. Callers whose share is empty have none. */
+    private void letWait(String... shares) {
+        for (String share : shares) {
+            letWait(request(share));
+        }
+    }
+
+    private AcquireRequest request(String share) {
+        AcquireRequest request = AcquireRequest.of(name);
+        return share.isEmpty()
+                ? request.withLabel("-")
+                : request.withShare(share).withLabel(share);
+    }
+
+    /** Lets a caller wait, without a thread. */
+    private void letWait(AcquireRequest request) {
+        CompletableFuture<Void> waiting =
+                semaphores().acquireAsync(request.withWaitTime(MINUTE)).thenAccept(grants::add);
+        callers++;
+        Awaitility.await()
+                .pollInterval(10, TimeUnit.MILLISECONDS)
+                .failFast(() -> assertThat(waiting).isNotDone())
+                .untilAsserted(() -> assertThat(admin()).semaphore(name).hasWaiting(callers));
+    }
+
+    /** The grant of the caller that is served next. */
+    private PermitGrant nextGrant() throws InterruptedException {
+        callers--;
+        return Objects.requireNonNull(grants.poll(30, TimeUnit.SECONDS), "nobody is granted a permit");
+    }
+
+    /** Releases a grant, then those of the callers that are served next. Returns the labels of these callers. */
+    private String serve(int count, PermitGrant holder) throws InterruptedException {
+        holder.release();
+        List<String> labels = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            PermitGrant next = nextGrant();
+            labels.add(next.label().orElseThrow());
+            next.release();
+        }
+        return String.join(" ", labels);
     }
 
     private static boolean awaits(CountDownLatch latch) {

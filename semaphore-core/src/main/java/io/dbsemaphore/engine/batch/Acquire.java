@@ -8,6 +8,7 @@ import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.line.Arrival;
 import io.dbsemaphore.line.Place;
+import io.dbsemaphore.line.Share;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
@@ -113,7 +114,11 @@ public final class Acquire extends AcquireState {
     }
 
     private Acquire(Call call, AcquireCommand command, List<PermitShortage> earlierShortages, QueueClock clock) {
-        super(command, Arrival.unknown(clock.now()), call.headStart());
+        super(
+                command,
+                Arrival.unknown(clock.now()),
+                call.headStart(),
+                Share.of(call.request().share().orElse(null)));
         this.call = call;
         this.earlierShortages = earlierShortages;
         this.names = Set.copyOf(charges().keySet());

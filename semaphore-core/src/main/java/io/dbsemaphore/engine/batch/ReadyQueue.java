@@ -298,7 +298,7 @@ final class ReadyQueue {
             return waiting;
         }
         List<Waiter> first = callers.stream()
-                .limit(LineHead.MAX_FIRST)
+                .limit(waiting.isShared() ? LineHead.MAX_WITH_SHARES : LineHead.MAX_FIRST)
                 .map(acquire -> acquire.toWaiter(name))
                 .toList();
         return waiting.with(first, callers.size());

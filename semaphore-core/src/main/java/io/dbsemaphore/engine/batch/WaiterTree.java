@@ -154,10 +154,15 @@ final class WaiterTree {
         return sizeOf(root);
     }
 
+    /** The permits that all acquires request. */
+    Demand demand() {
+        return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral, root.size);
+    }
+
     /** The permits that the acquires ahead of this one request; if this one does not stand in the line, all of them are ahead. */
     Demand demandAhead(Acquire acquire) {
         if (!acquire.position().isInLine()) {
-            return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral, root.size);
+            return demand();
         }
         long permits = 0;
         long ofSeveral = 0;

@@ -14,6 +14,7 @@ import io.dbsemaphore.line.LineLimit;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -35,6 +36,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.ToIntBiFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +62,9 @@ final class WaitingLines {
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
 
+    /** How long a line is kept in the order of shares after the last caller with a share has left. */
+    private static final long SHARED_FOR = Duration.ofSeconds(10).toNanos();
+
     /**
      * A scan gives up after this many callers in a row that cannot be served. There are three scans: from the front, from the first caller
      * of a single semaphore, and from where the last scan gave up.
@@ -72,17 +77,24 @@ final class WaitingLines {
     private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
     private final Predicate<String> isReused;
+    private final ToIntBiFunction<String, String> weights;
     private final ArrivalClock arrivals;
 
     /** Creates lines of semaphores without reuse. */
     WaitingLines(QueueClock clock) {
-        this(clock, name -> false);
+        this(clock, name -> false, (name, share) -> 1);
     }
 
-    /** @param isReused whether permits of a semaphore are reused */
-    WaitingLines(QueueClock clock, Predicate<String> isReused) {
+    /**
+     * Creates lines.
+     *
+     * @param isReused whether permits of a semaphore are reused
+     * @param weights the weight of a share of a semaphore
+     */
+    WaitingLines(QueueClock clock, Predicate<String> isReused, ToIntBiFunction<String, String> weights) {
         this.clock = clock;
         this.isReused = isReused;
+        this.weights = weights;
         arrivals = new ArrivalClock(clock.now());
     }
 
@@ -102,6 +114,10 @@ final class WaitingLines {
 
         private final Turnover turnover = new Turnover(clock.now());
         private final GrantRate rate = new GrantRate();
+        private int withShares;
+        private long sharedUntil;
+        /** The order of the callers, if any of this or another instance has a share; null if they stand as they came. */
+        private @Nullable SharedLine shared;
 
         /** Creates an empty line. {@link #recordBatch} must follow. */
         private Line(String name) {
@@ -114,17 +130,71 @@ final class WaitingLines {
 
         /** The first caller for which permits are withheld now; null if there is none. */
         private @Nullable Acquire firstWithClaim() {
-            return isWindowOpen() ? callers.first() : callers.firstOfOneSemaphore();
+            return isWindowOpen() ? first() : firstOfOneSemaphore();
+        }
+
+        private @Nullable Acquire first() {
+            return shared == null ? callers.first() : shared.first(isWindowOpen());
+        }
+
+        private @Nullable Acquire firstOfOneSemaphore() {
+            return shared == null ? callers.firstOfOneSemaphore() : shared.firstOfOneSemaphore(isWindowOpen());
+        }
+
+        private @Nullable Acquire after(Acquire acquire) {
+            return shared == null ? callers.after(acquire) : shared.after(acquire, isWindowOpen());
+        }
+
+        /** The first callers, in order, the number of all, and the earliest arrival. */
+        private LineHead head() {
+            return shared == null ? callers.toLocal() : shared.head(callers.size(), callers.since());
         }
 
         /** The first caller for which permits are withheld now, or else the first of all. */
         private @Nullable Acquire nextInTurn() {
             Acquire next = firstWithClaim();
-            return next == null ? callers.first() : next;
+            return next == null ? first() : next;
         }
 
         private void add(Acquire acquire) {
             callers.add(acquire, askOf(acquire));
+            withShares += acquire.share().isNone() ? 0 : 1;
+            if (shared == null) {
+                share();
+            } else {
+                shared.add(acquire);
+            }
+        }
+
+        /** @param isTried whether it leaves to be tried */
+        private boolean remove(Acquire acquire, boolean isTried) {
+            if (!callers.remove(acquire)) {
+                return false;
+            }
+            withShares -= acquire.share().isNone() ? 0 : 1;
+            if (shared != null) {
+                shared.remove(acquire, isTried);
+            }
+            return true;
+        }
+
+        /**
+         * Begins or ends to keep the callers in the order of their shares. Ends when no share has been seen for a while, or at once if an
+         * instance waits that knows no shares.
+         */
+        private void share() {
+            long now = clock.now();
+            boolean hasShares = withShares > 0 || elsewhere.hasShares();
+            sharedUntil = hasShares ? now + SHARED_FOR : sharedUntil;
+            boolean isShared = elsewhere.knowShares() && (hasShares || (shared != null && now - sharedUntil < 0));
+            if (isShared && shared == null) {
+                shared = new SharedLine(latest.name(), share -> weights.applyAsInt(latest.name(), share));
+                for (Acquire next = callers.first(); next != null; next = callers.after(next)) {
+                    shared.add(next);
+                }
+            } else if (!isShared) {
+                shared = null;
+            }
         }
 
         private Ask askOf(Acquire acquire) {
@@ -142,6 +212,9 @@ final class WaitingLines {
 
         /** The line of this semaphore, as seen by an acquire. */
         private LineAhead line(Acquire acquire) {
+            if (shared != null) {
+                return shared.line(acquire, callers.demand(), isWindowOpen());
+            }
             return new LineAhead(
                     callers.demandAhead(acquire), elsewhere, acquire.position().standsAt(), isWindowOpen());
         }
@@ -155,8 +228,14 @@ final class WaitingLines {
             return clock.now() - answeredAt < RECENT && !askOf(acquire).exceeds(latest.capacity());
         }
 
-        /** Whether all callers that wait are ahead of a new one, which they always are if it has no head start. */
+        /**
+         * Whether all callers that wait are ahead of a new one, which they always are if it has no head start; where permits are shared, if
+         * another caller of its key waits.
+         */
         private boolean isAhead(Acquire acquire) {
+            if (shared != null || !acquire.share().isNone()) {
+                return shared != null && shared.isBehindItsKey(acquire);
+            }
             return acquire.position().headStart() == 0
                     || (callers.after(acquire) == null && elsewhere.areAhead(acquire.place()));
         }
@@ -168,17 +247,17 @@ final class WaitingLines {
 
         /** Takes the callers that can be served, by scans that end after {@link #MAX_PASSED} callers that cannot. */
         private void serve(Consumer<Acquire> taken) {
-            Acquire last = serve(callers.first(), taken);
+            Acquire last = serve(first(), taken);
             if (last != null) {
-                Acquire unused = serve(callers.firstOfOneSemaphore(), taken);
-                passed = serve(callers.after(passed == null ? last : passed), taken);
+                Acquire unused = serve(firstOfOneSemaphore(), taken);
+                passed = serve(after(passed == null ? last : passed), taken);
             }
         }
 
         /** Takes callers from this one on. Returns the last caller scanned if others behind it may be served; null otherwise. */
         private @Nullable Acquire serve(@Nullable Acquire from, Consumer<Acquire> taken) {
             int passedOver = 0;
-            for (Acquire next = from; next != null; next = callers.after(next)) {
+            for (Acquire next = from; next != null; next = after(next)) {
                 if (canBeServed(next)) {
                     taken.accept(next);
                 } else if (!isAnyLeftBehind(next)) {
@@ -224,6 +303,10 @@ final class WaitingLines {
             latestReadAt = Place.micros(read.readAt());
             answeredAt = clock.now();
             rate.read(read.fence(), answeredAt);
+            share();
+            if (shared != null) {
+                shared.answered(read.capacity(), elsewhere, read.tags(), answeredAt);
+            }
         }
 
         /** Whether, since the last call, another instance was granted permits that the next caller lacks. */
@@ -240,7 +323,11 @@ final class WaitingLines {
         /** The number of instances with a caller that is served before the next of this one. */
         private int instancesAhead() {
             Acquire next = nextInTurn();
-            return next == null ? 0 : elsewhere.instancesAhead(next.place(), isWindowOpen());
+            if (next == null) {
+                return 0;
+            }
+            LineAhead line = line(next);
+            return line.elsewhere().instancesAhead(line.place(), isWindowOpen());
         }
 
         /** The time until others are granted as many permits as the next caller lacks, at their present rate; or {@link Long#MAX_VALUE}. */
@@ -252,6 +339,11 @@ final class WaitingLines {
         /** @param tried the number of callers ahead that are not in the line, since they are being tried */
         private QueuePosition position(Acquire acquire, long tried) {
             LineAhead line = line(acquire);
+            if (shared != null) {
+                long ahead = line.callers() + shared.triedAhead(acquire);
+                boolean mayMoreBeAhead = line.mayMoreBeAhead() || !shared.knows(acquire);
+                return new QueuePosition(latest.name(), ahead, mayMoreBeAhead, expectedWait(ahead));
+            }
             long ahead = line.callers() + tried;
             return new QueuePosition(latest.name(), ahead, line.mayMoreBeAhead(), expectedWait(ahead));
         }
@@ -371,7 +463,7 @@ final class WaitingLines {
 
     /** The callers that wait for a semaphore, as recorded for other instances. */
     LineHead local(String name) {
-        return find(name).map(queue -> queue.callers.toLocal()).orElse(LineHead.EMPTY);
+        return find(name).map(Line::head).orElse(LineHead.EMPTY);
     }
 
     /** The number of permits that earlier callers of this JVM wait for, for each semaphore of the acquire. */
@@ -383,6 +475,19 @@ final class WaitingLines {
         acquire.names()
                 .forEach(name -> find(name).ifPresent(queue -> demand.put(name, queue.callers.demandAhead(acquire))));
         return demand;
+    }
+
+    /** What is known of the tags of an acquire that is about to be tried, for each line that has more keys than it records. */
+    Map<String, ShareTags.Known> knownTags(Acquire acquire) {
+        Map<String, ShareTags.Known> known = new HashMap<>();
+        for (String name : byName.isEmpty() ? Set.<String>of() : acquire.names()) {
+            Line queue = byName.get(name);
+            ShareTags.Known tags = queue == null || queue.shared == null ? null : queue.shared.known(acquire);
+            if (tags != null) {
+                known.put(name, tags);
+            }
+        }
+        return known;
     }
 
     /**
@@ -426,10 +531,14 @@ final class WaitingLines {
 
     /** Removes an acquire from all lines. Returns whether it was in them. */
     boolean remove(Acquire acquire) {
+        return remove(acquire, false);
+    }
+
+    private boolean remove(Acquire acquire, boolean isTried) {
         boolean removed = false;
         for (String name : acquire.names()) {
             Line queue = byName.get(name);
-            if (queue != null && queue.callers.remove(acquire)) {
+            if (queue != null && queue.remove(acquire, isTried)) {
                 removed = true;
                 if (queue.callers.isEmpty()) {
                     byName.remove(name);
@@ -483,7 +592,7 @@ final class WaitingLines {
                                     each.adjustAvailable(-promised);
                                     reserved.merge(name, promised, Long::sum);
                                 }));
-                        boolean removed = remove(acquire);
+                        boolean removed = remove(acquire, true);
                         woken.add(acquire);
                         changed.addAll(removed && acquire.isOfSeveral() ? acquire.names() : Set.of());
                     }));
@@ -510,10 +619,10 @@ final class WaitingLines {
      */
     void assumeEnoughForFirst(String name) {
         find(name).ifPresent(queue -> {
-            Acquire first = queue.callers.first();
+            Acquire first = queue.first();
             queue.raiseAvailableFor(first);
             if (first != null && !canBeServed(first)) {
-                queue.raiseAvailableFor(queue.callers.firstOfOneSemaphore());
+                queue.raiseAvailableFor(queue.firstOfOneSemaphore());
             }
         });
     }
@@ -607,6 +716,12 @@ final class WaitingLines {
         Set<String> taken = departed.stream().filter(filter).collect(Collectors.toUnmodifiableSet());
         departed.removeAll(taken);
         return taken;
+    }
+
+    /** Whether callers that wait for a semaphore are in the order of their shares. */
+    boolean isShared(String name) {
+        Line queue = byName.get(name);
+        return queue != null && queue.shared != null;
     }
 
     /** Whether a caller of another instance comes before the first of this one. */

@@ -106,7 +106,7 @@ final class WorkQueue {
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
-        lines = new WaitingLines(clock, nobody.reused());
+        lines = new WaitingLines(clock, nobody.reused(), nobody.weights());
         room = new LineRoom(nobody, lines, ready, inFlight, new ConcurrentLinkedQueue<>());
         locksUntil = clock.in(Duration.ZERO);
         busyUntil = clock.in(Duration.ZERO);
@@ -186,6 +186,7 @@ final class WorkQueue {
         members.forEach(acquire -> {
             acquire.moveTo(Stage.BATCH);
             acquire.setDemandAhead(lines.demandAhead(acquire));
+            acquire.setKnownTags(lines.knownTags(acquire));
             acquire.setRowAwaited(batch.awaitsRow());
         });
         inFlight.add(batch);
@@ -447,7 +448,11 @@ final class WorkQueue {
         if (first == null && !lines.isAwaited(terms.name())) {
             return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
         }
-        if (closed || first == null || lines.isNextElsewhere(terms.name()) || !terms.equals(first.reuseTerms())) {
+        if (closed
+                || first == null
+                || lines.isNextElsewhere(terms.name())
+                || lines.isShared(terms.name()) // a hand-over would not count
+                || !terms.equals(first.reuseTerms())) {
             return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
         }
         lines.remove(first);

@@ -11,6 +11,7 @@ public enum TableName {
     PERMIT("select, insert, update"),
     SEMAPHORE_INSTANCE("select, insert, update"),
     SEMAPHORE_WAITER("select, insert, update, delete"),
+    SEMAPHORE_SHARE("select, insert, update, delete"),
     CAPACITY_CHANGE("select, insert");
 
     /** The privileges that acquires, releases and heartbeats need. */

@@ -144,6 +144,7 @@ class ReuseIntegrationTests extends ReuseFixture {
         for (AcquireRequest different : List.of(
                 request().exclusive(),
                 request().withTtl(Duration.ofMinutes(7)),
+                request().withShare("acme"),
                 request().withExternalId(cluster.externalId()),
                 AcquireRequest.of(name))) { // not kept alive
             acquire(node).release();

@@ -21,7 +21,8 @@ class TableNameTests {
         assertThat(TableName.each("%2$s on app_%1$s", "\n"))
                 .contains(
                         "select, insert, update on app_semaphore\n",
-                        "select, insert, update, delete on app_semaphore_waiter",
+                        "select, insert, update, delete on app_semaphore_waiter\n",
+                        "select, insert, update, delete on app_semaphore_share\n",
                         "select, insert on app_capacity_change");
     }
 }

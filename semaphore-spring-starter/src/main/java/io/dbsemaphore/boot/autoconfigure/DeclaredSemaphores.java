@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -36,6 +37,9 @@ final class DeclaredSemaphores {
     private static final String SEMAPHORES = "semaphore.semaphores";
     private static final String PATTERNS = "semaphore.patterns";
     private static final Pattern KEPT = Pattern.compile("[A-Za-z0-9.-]*");
+
+    /** The property of a weight, without the root. The groups are the semaphore and the share. */
+    private static final Pattern WEIGHT = Pattern.compile("\\.?(\\[.*?\\]|[^\\[\\]]+?)\\.weights(?:\\.|(?=\\[))(.+)");
 
     private static final Logger log = LoggerFactory.getLogger(DeclaredSemaphores.class);
 
@@ -180,14 +184,29 @@ final class DeclaredSemaphores {
     }
 
     private static void refuseUnbracketed(String name, String root) {
+        Matcher weight = WEIGHT.matcher(name.startsWith(root) ? name.substring(root.length()) : "");
+        if (weight.matches()) {
+            refuseUnbracketedShare(name, weight.group(2));
+        }
         if (!name.startsWith(root + ".")) {
             return;
         }
-        String key = name.substring(root.length() + 1, Math.max(root.length() + 1, name.lastIndexOf('.')));
+        String key = weight.matches()
+                ? weight.group(1)
+                : name.substring(root.length() + 1, Math.max(root.length() + 1, name.lastIndexOf('.')));
         if (!key.startsWith("[") && !KEPT.matcher(key).matches()) {
             throw new SemaphoreConfigurationException(
                     "%s.%s contains characters that are lost unless the key is in brackets.".formatted(root, key),
                     "Write %s.[%s].capacity, or in YAML \"[%s]\" with the quotes.".formatted(root, key, key));
+        }
+    }
+
+    private static void refuseUnbracketedShare(String name, String share) {
+        if (!share.startsWith("[") && !KEPT.matcher(share).matches()) {
+            throw new SemaphoreConfigurationException(
+                    "%s contains characters that are lost unless the share is in brackets.".formatted(name),
+                    "Write %s[%s], or in YAML \"[%s]\" with the quotes."
+                            .formatted(name.substring(0, name.length() - share.length()), share, share));
         }
     }
 
@@ -210,10 +229,26 @@ final class DeclaredSemaphores {
                         "Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"
                                 .formatted(root, name));
             }
+            if (declared.weights() != null) {
+                declared.weights().keySet().forEach(share -> refuseUnquoted(share, root, name));
+            }
             if (value instanceof Map<?, ?> settings) {
-                settings.forEach((key, setting) -> refuseDotted(root, name + "." + key, setting));
+                settings.forEach((key, setting) -> {
+                    if (!"weights".equals(key)) { // a share may be called capacity
+                        refuseDotted(root, name + "." + key, setting);
+                    }
+                });
             }
         });
+    }
+
+    private static void refuseUnquoted(String share, String root, String name) {
+        if (share.startsWith("[") && share.endsWith("]")) {
+            throw new SemaphoreConfigurationException(
+                    "The share %s of %s.weights is not in quotes, so that its brackets belong to the share."
+                            .formatted(share, SemaphoreProperties.property(root, name)),
+                    "Write \"%s\" in YAML, with the quotes.".formatted(share));
+        }
     }
 
     private static void refuseDotted(String root, String name, Object setting) {

@@ -12,6 +12,7 @@ import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.spi.ShareWeights;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,8 +71,9 @@ public final class SemaphoreAutoConfiguration {
             ObjectProvider<SemaphoreListener> listeners,
             ObjectProvider<OwnerLiveness> ownerLiveness,
             ObjectProvider<CapacityProvider> capacityProviders,
+            ObjectProvider<ShareWeights> shareWeights,
             ConfigurableListableBeanFactory beanFactory) {
-        return new ListenerBeans(listeners, ownerLiveness, capacityProviders, beanFactory);
+        return new ListenerBeans(listeners, ownerLiveness, capacityProviders, shareWeights, beanFactory);
     }
 
     @Bean(destroyMethod = "close")
@@ -105,6 +107,7 @@ public final class SemaphoreAutoConfiguration {
                 () -> listenerBeans.listeners,
                 () -> listenerBeans.ownerLiveness,
                 () -> listenerBeans.capacityProviders,
+                () -> listenerBeans.shareWeights,
                 schemaWait.isZero()
                         ? script ->
                                 TableInitializer.run(script, properties.jdbc().initializeSchema())
@@ -263,6 +266,7 @@ public final class SemaphoreAutoConfiguration {
         private final ObjectProvider<SemaphoreListener> listenerBeans;
         private final ObjectProvider<OwnerLiveness> livenessBeans;
         private final ObjectProvider<CapacityProvider> capacityBeans;
+        private final ObjectProvider<ShareWeights> weightBeans;
 
         /** Null until all beans have been created. */
         private volatile @Nullable List<SemaphoreListener> listeners;
@@ -272,14 +276,19 @@ public final class SemaphoreAutoConfiguration {
         /** If any bean is a provider, null until all beans have been created. */
         private volatile @Nullable List<CapacityProvider> capacityProviders;
 
+        /** Null until all beans have been created, and if none gives weights. */
+        private volatile @Nullable ShareWeights shareWeights;
+
         ListenerBeans(
                 ObjectProvider<SemaphoreListener> listenerBeans,
                 ObjectProvider<OwnerLiveness> livenessBeans,
                 ObjectProvider<CapacityProvider> capacityBeans,
+                ObjectProvider<ShareWeights> weightBeans,
                 ListableBeanFactory beanFactory) {
             this.listenerBeans = listenerBeans;
             this.livenessBeans = livenessBeans;
             this.capacityBeans = capacityBeans;
+            this.weightBeans = weightBeans;
             boolean hasProviders = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
                                     beanFactory, CapacityProvider.class, true, false)
                             .length
@@ -291,6 +300,7 @@ public final class SemaphoreAutoConfiguration {
         public void afterSingletonsInstantiated() {
             ownerLiveness = livenessBeans.orderedStream().toList();
             capacityProviders = capacityBeans.orderedStream().toList();
+            shareWeights = weightBeans.getIfAvailable();
             listeners = listenerBeans.orderedStream().toList();
         }
     }

@@ -4,6 +4,7 @@ import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.CapacityProvider;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.spi.ShareWeights;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -47,7 +48,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
 
     /** The properties that configure the engine. Environment variables are left out: the parent has the same. */
     private static final Pattern OF_THE_ENGINE = Pattern.compile(
-            "(?i)semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-?time|max-?hold|reuse|fair)");
+            "(?i)semaphore\\.(patterns|datasource|adapters)\\b.*|semaphore\\.semaphores\\..+\\.(wait-?time|max-?hold|reuse|fair|weights\\b.*)");
 
     /** The types of beans that run jobs, which may use semaphores. By name: Quartz need not be on the class path. */
     private static final List<String> EXECUTORS =
@@ -149,6 +150,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
             addWithDependencies(SemaphoreListener.class, beanFactory, needed);
             addWithDependencies(OwnerLiveness.class, beanFactory, needed);
             addWithDependencies(CapacityProvider.class, beanFactory, needed);
+            addWithDependencies(ShareWeights.class, beanFactory, needed);
             Stream.of(beanFactory.getSingletonNames())
                     .filter(name -> !needed.contains(name) && AdviceConfiguration.isGuarded(name, beanFactory))
                     .forEach(guarded -> beanFactory.registerDependentBean(engine, guarded));

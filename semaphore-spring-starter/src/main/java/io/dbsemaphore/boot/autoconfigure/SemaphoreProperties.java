@@ -93,6 +93,7 @@ record SemaphoreProperties(
         settings = withEach(settings, SemaphoreSettings.WAIT_TIME, Declared::waitTime);
         settings = withEach(settings, SemaphoreSettings.MAX_WAITING, Declared::maxWaiting);
         settings = withEach(settings, SemaphoreSettings.ON_FULL, Declared::onFull);
+        settings = withEach(settings, SemaphoreSettings.WEIGHTS, Declared::weights);
         return withEach(settings, SemaphoreSettings.REUSE, Declared::reuse).requireConsistent();
     }
 
@@ -146,6 +147,9 @@ record SemaphoreProperties(
      *     available; on-full can change who is refused. If absent, any number.
      * @param onFull Who is refused when more callers than max-waiting would wait: with keep-oldest, the default, the new caller; with
      *     keep-newest, the one that has waited longest. It requires max-waiting.
+     * @param weights Weights of shares such as 'acme' or 'acme/batch', each from 1 to 1000: twice the weight, twice the permits while both
+     *     wait. A share with other characters than letters, digits and dashes needs brackets. Default is the weight that a ShareWeights
+     *     bean gives, or 1. It requires fair.
      * @param reuse How long an instance keeps released permits for its next callers, which take them without a transaction. Between 10ms
      *     and 10s. If absent or zero, each release is written to the database.
      */
@@ -156,6 +160,7 @@ record SemaphoreProperties(
             @Nullable Duration maxHold,
             @Nullable Integer maxWaiting,
             @Nullable OnFull onFull,
+            @Nullable Map<String, Integer> weights,
             @Nullable Duration reuse) {
 
         /** The capacity of an entry that has other settings only. */

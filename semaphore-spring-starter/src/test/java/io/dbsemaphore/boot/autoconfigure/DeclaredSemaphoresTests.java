@@ -231,6 +231,36 @@ class DeclaredSemaphoresTests {
                         .hasStackTraceContaining(correct));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "semaphore.semaphores.backup.weights.acme/batch, semaphore.semaphores.backup.weights.[acme/batch]",
+        "semaphore.semaphores[tenant:a].weights.my_team, semaphore.semaphores[tenant:a].weights.[my_team]",
+        "semaphore.patterns.[tenant:*].weights.a/b.c, semaphore.patterns.[tenant:*].weights.[a/b.c]",
+        "semaphore.semaphores.my_backup.weights.[a/b], semaphore.semaphores.[my_backup].capacity"
+    })
+    void areRefusedWhereTheShareOfAWeightNeedsBrackets(String property, String correct) {
+        host.withInitializer(
+                        context -> TestPropertyValues.of(Map.of(property, "3")).applyTo(context))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining("brackets")
+                        .hasStackTraceContaining(correct));
+    }
+
+    @Test
+    void areRefusedWhereAShareInBracketsHasNoQuotes() {
+        String yaml = "semaphore: {semaphores: {backup: {capacity: 2, weights: {[acme/a.b]: 2, acme: 3}}}}";
+        host.withInitializer(context -> addYaml(context.getEnvironment(), yaml))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(SemaphoreConfigurationException.class)
+                        .hasMessageContaining(
+                                "The share [acme/a.b] of semaphore.semaphores.backup.weights is not in quotes")
+                        .hasMessageContaining("Write \"[acme/a.b]\" in YAML, with the quotes"));
+        host.withInitializer(context -> addYaml(context.getEnvironment(), yaml.replace("[acme/a.b]", "\"[acme/a.b]\"")))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
     /** YAML takes such a key for a list, and Spring Boot would make a name with brackets of it. */
     @ParameterizedTest
     @ValueSource(strings = {"semaphores", "patterns"})

@@ -16,6 +16,9 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
             value = {
                 "reuse=1m | semaphore.semaphores.partner.reuse must be between 10ms and 10s, or zero, but is PT1M: permits would",
                 "max-waiting=-1 | semaphore.semaphores.partner.max-waiting must be at least 0, but is -1: with 0 no caller waits",
+                "weights.acme=0 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is 0: a share with a weight of 0",
+                "weights.acme=1001 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is 1001: ",
+                "weights.[acme/]=1 | semaphore.semaphores.partner.weights.[acme/] is malformed: The share has no key: 'acme/'",
                 "wait-time=-1s | semaphore.semaphores.partner.wait-time must be at least PT0S, but is PT-1S: to not wait use zero",
                 "max-hold=30 | semaphore.semaphores.partner.max-hold must be at least PT1S, but is PT0.03S: a grant would end before its work"
             })

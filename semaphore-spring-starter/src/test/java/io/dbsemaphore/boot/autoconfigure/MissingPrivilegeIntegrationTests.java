@@ -34,6 +34,7 @@ class MissingPrivilegeIntegrationTests {
             "permit", "select, insert, update",
             "semaphore_instance", "select, insert, update",
             "semaphore_waiter", "select, insert, update, delete",
+            "semaphore_share", "select, insert, update, delete",
             "capacity_change", "select, insert");
 
     private final TestDatabase.Schema database = TestDatabase.create();
@@ -74,6 +75,9 @@ class MissingPrivilegeIntegrationTests {
         "insert, semaphore_waiter",
         "update, semaphore_waiter",
         "delete, semaphore_waiter",
+        "insert, semaphore_share",
+        "update, semaphore_share",
+        "delete, semaphore_share",
         "insert, capacity_change"
     })
     void isNamedWithItsTable(String privilege, String table, CapturedOutput output) {

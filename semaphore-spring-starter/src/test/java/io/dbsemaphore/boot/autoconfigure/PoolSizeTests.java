@@ -68,7 +68,7 @@ class PoolSizeTests {
     @Test
     void leavesNoThreadWhereTheDatabaseFailsAfterTheEngineHasStarted() throws Exception {
         Set<Thread> before = threads();
-        String lastTable = "delete from semaphore_waiter where semaphore_id = 0";
+        String lastTable = "delete from semaphore_share where semaphore_id = 0";
         HikariConfig single = new HikariConfig();
         single.setJdbcUrl("jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1".formatted(UUID.randomUUID()));
         single.setMaximumPoolSize(1);

@@ -67,6 +67,7 @@ class PrimaryKeyDemandIntegrationTests {
                             "semaphore",
                             "semaphore_instance",
                             "semaphore_waiter",
+                            "semaphore_share",
                             "capacity_change")
                     .forEach(table -> database.jdbc().execute("drop table " + table));
             assertThatExceptionOfType(BeanCreationException.class)

@@ -37,6 +37,7 @@ abstract class SemaphorePropertiesFixture {
                                 SemaphoreSettings.REUSE,
                                 SemaphoreSettings.MAX_WAITING,
                                 SemaphoreSettings.ON_FULL,
+                                SemaphoreSettings.WEIGHTS,
                                 SemaphoreSettings.PATTERNS)
                         .contains(setting));
     }

@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
@@ -31,7 +32,10 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
             assertThat(Stream.concat(
                             settings(),
                             Stream.of(
-                                    SemaphoreSettings.REUSE, SemaphoreSettings.MAX_WAITING, SemaphoreSettings.ON_FULL)))
+                                    SemaphoreSettings.REUSE,
+                                    SemaphoreSettings.MAX_WAITING,
+                                    SemaphoreSettings.ON_FULL,
+                                    SemaphoreSettings.WEIGHTS)))
                     .allSatisfy(setting -> assertThat(
                                     context.getBean(SemaphoreSettings.class).get(setting))
                             .as(setting.property())
@@ -136,6 +140,35 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     }
 
     @Test
+    void collectTheWeightsOfNamesAndPatterns() throws IOException {
+        String yaml = """
+                semaphore:
+                  semaphores:
+                    backup: {capacity: 3, weights: {acme: 2, "[acme/batch.1]": 1000, capacity: 7}}
+                    network: {capacity: 3}
+                  patterns:
+                    "[tenant:*]": {capacity: 3, weights: {"[gold/a]": 5}}
+                """;
+
+        withYaml(yaml).run(context -> {
+            PerSemaphore<Map<String, Integer>> weights =
+                    context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.WEIGHTS);
+            assertThat(List.of("backup", "tenant:a", "network"))
+                    .extracting(weights::of)
+                    .containsExactly(
+                            Map.of("acme", 2, "acme/batch.1", 1000, "capacity", 7), Map.of("gold/a", 5), Map.of());
+        });
+        with(Map.of(
+                        "semaphore.semaphores.backup.capacity", "3",
+                        "semaphore.semaphores.backup.weights.Acme-1", "2",
+                        "semaphore.semaphores.backup.weights.[acme/batch]", "3"))
+                .run(context -> assertThat(context.getBean(SemaphoreSettings.class)
+                                .get(SemaphoreSettings.WEIGHTS)
+                                .of("backup"))
+                        .isEqualTo(Map.of("Acme-1", 2, "acme/batch", 3)));
+    }
+
+    @Test
     void collectTheWaitTimesAndMaximumHoldsOfNamesAndPatterns() {
         with(Map.of(
                         "semaphore.defaults.max-hold", "2h",
@@ -168,22 +201,26 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null, null)),
-                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null, null, null, null, null)),
-                                Map.entry("Backup", new Declared(1, null, null, null, null, null, null))));
+                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null, null, null)),
+                                Map.entry(
+                                        "eu.west/Nightly_Run 1",
+                                        new Declared(0, null, null, null, null, null, null, null)),
+                                Map.entry("Backup", new Declared(1, null, null, null, null, null, null, null))));
     }
 
     @Test
     void keepNamesInBracketsOfYamlAsTheyAre() throws IOException {
-        String yaml = "semaphore: {semaphores: {\"[tenant:a]\": {capacity: 3}}}";
-        List<PropertySource<?>> sources = new YamlPropertySourceLoader()
-                .load("yaml", new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
-
-        with(Map.of())
-                .withInitializer(
-                        context -> sources.forEach(context.getEnvironment().getPropertySources()::addLast))
+        withYaml("semaphore: {semaphores: {\"[tenant:a]\": {capacity: 3}}}")
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnlyKeys("tenant:a"));
+    }
+
+    private static ApplicationContextRunner withYaml(String yaml) throws IOException {
+        List<PropertySource<?>> sources = new YamlPropertySourceLoader()
+                .load("yaml", new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+        return with(Map.of())
+                .withInitializer(
+                        context -> sources.forEach(context.getEnvironment().getPropertySources()::addLast));
     }
 }

@@ -28,7 +28,7 @@ class TableFailureAnalysisTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains("Tables of the semaphores are missing from the database: semaphore, permit_request, permit, "
-                        + "semaphore_instance, semaphore_waiter, capacity_change are required")
+                        + "semaphore_instance, semaphore_waiter, semaphore_share, capacity_change are required")
                 .contains("<include file=\"db/dbsemaphore/changelog.xml\"/>")
                 .containsPattern("- include:\\R +file: db/dbsemaphore/changelog.xml")
                 .contains("semaphore.jdbc.initialize-schema=always")
@@ -46,7 +46,7 @@ class TableFailureAnalysisTests {
 
         assertThat(output)
                 .contains(
-                        "app_semaphore, app_permit_request, app_permit, app_semaphore_instance, app_semaphore_waiter, app_capacity_change are required")
+                        "app_semaphore, app_permit_request, app_permit, app_semaphore_instance, app_semaphore_waiter, app_semaphore_share, app_capacity_change are required")
                 .contains("spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_");
     }
 

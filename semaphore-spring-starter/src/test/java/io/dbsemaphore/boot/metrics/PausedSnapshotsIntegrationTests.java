@@ -48,6 +48,7 @@ class PausedSnapshotsIntegrationTests {
                         List::of,
                         List::of,
                         List::of,
+                        () -> null,
                         script -> mayStart.join(),
                         Duration.ZERO,
                         admin -> admin.create("orders", 1))) {

@@ -101,6 +101,16 @@ public final class SemaphoreTestAutoConfiguration {
                     SemaphoreSettings.ON_FULL,
                     each.getKey(),
                     each.getValue().onFull());
+            settings = with(
+                    settings,
+                    SemaphoreSettings.FAIR,
+                    each.getKey(),
+                    each.getValue().fair());
+            settings = with(
+                    settings,
+                    SemaphoreSettings.WEIGHTS,
+                    each.getKey(),
+                    each.getValue().weights());
         }
         return settings;
     }
@@ -118,5 +128,7 @@ public final class SemaphoreTestAutoConfiguration {
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
             @Nullable Integer maxWaiting,
-            @Nullable OnFull onFull) {}
+            @Nullable OnFull onFull,
+            @Nullable Boolean fair,
+            @Nullable Map<String, Integer> weights) {}
 }

@@ -25,7 +25,7 @@ public final class SharedInstances implements ParameterResolver {
 
     private static Instances start() {
         return Instances.of(
-                "async,http,perkey,readwrite,tenants",
+                "async,http,noisyneighbour,perkey,premium,readwrite,tenants",
                 "spring.main.web-application-type=servlet",
                 "spring.threads.virtual.enabled=false",
                 "spring.task.execution.pool.core-size=2");
