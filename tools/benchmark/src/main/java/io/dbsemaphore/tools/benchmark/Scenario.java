@@ -40,6 +40,7 @@ enum Scenario {
             1,
             1),
     REUSE_2_JVMS("reuse-2-jvms", "reuse, 2 JVMs x 16 threads, 8 permits, holds of 2 ms", 2, 16, 1, 1),
+    FAIR_1_JVM("fair-1-jvm", "32 threads, 4 permits, all wait", 1, 32, 1, 1),
     FAIR_2_JVMS("fair-2-jvms", "2 JVMs x 16 threads, 4 permits, all wait", 2, 16, 1, 1),
     HAND_OVER_2_JVMS("hand-over-2-jvms", "2 JVMs x 1 thread, 1 permit, handed over each time", 2, 1, 1, 1),
 
@@ -57,7 +58,8 @@ enum Scenario {
     private static final Set<Approach> COMPARED_WITH_REUSE =
             Set.of(DB_SEMAPHORE, Approach.BARE_UPDATE, Approach.REDISSON);
 
-    private static final Set<Approach> COMPARED_IN_LINE = Set.of(DB_SEMAPHORE, Approach.UNFAIR, Approach.NOTIFIED);
+    private static final Set<Approach> COMPARED_IN_LINE =
+            Set.of(DB_SEMAPHORE, Approach.UNFAIR, Approach.NOTIFIED, Approach.BY_SHARES);
 
     private final String id;
     private final String title;
@@ -117,6 +119,7 @@ enum Scenario {
                 ? COMPARED_IN_LINE.contains(approach)
                 : approach != Approach.UNFAIR
                         && approach != Approach.NOTIFIED
+                        && approach != Approach.BY_SHARES
                         && (namesAtOnce == 1 || approach.acquiresSeveralNames());
     }
 
@@ -136,9 +139,9 @@ enum Scenario {
         };
     }
 
-    /** Whether threads of several JVMs wait for permits that are released at once. */
+    /** Whether all threads wait for permits that are released at once. */
     private boolean isInLine() {
-        return this == FAIR_2_JVMS || this == HAND_OVER_2_JVMS;
+        return this == FAIR_1_JVM || this == FAIR_2_JVMS || this == HAND_OVER_2_JVMS;
     }
 
     /** What the approaches have to do. */
@@ -152,7 +155,7 @@ enum Scenario {
             case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, REUSE_1000_IN_STEP -> 2 * allThreads;
             case REUSE_16, REUSE_3_JVMS_SKEWED -> 30;
             case REUSE_2_JVMS -> 8;
-            case FAIR_2_JVMS -> 4;
+            case FAIR_1_JVM, FAIR_2_JVMS -> 4;
             case BIASED_LOCK, HAND_OVER_2_JVMS -> 1;
             default -> allThreads;
         };

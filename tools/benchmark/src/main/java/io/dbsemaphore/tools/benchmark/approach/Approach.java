@@ -17,6 +17,7 @@ public enum Approach {
             "db-semaphore-notified",
             "DB Semaphore, notifications=true",
             "this library where releases are told to other JVMs (PostgreSQL)"),
+    BY_SHARES("db-semaphore-shares", "DB Semaphore, 64 shares", "this library where each acquire has one of 64 shares"),
     PLAIN_STATEMENTS(
             "plain-statements",
             "plain statements",
@@ -72,7 +73,7 @@ public enum Approach {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
         PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
         return switch (this) {
-            case DB_SEMAPHORE, UNFAIR, NOTIFIED -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
+            case DB_SEMAPHORE, UNFAIR, NOTIFIED, BY_SHARES -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
             case PLAIN_STATEMENTS -> new PlainStatementsLimiter(pool, tablePrefix);
             case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
             case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
@@ -84,7 +85,7 @@ public enum Approach {
 
     /** Whether it is this library. */
     public boolean isLibrary() {
-        return this == DB_SEMAPHORE || this == UNFAIR || this == NOTIFIED;
+        return this == DB_SEMAPHORE || this == UNFAIR || this == NOTIFIED || this == BY_SHARES;
     }
 
     /** Whether it uses tables of this library, and a pool of its own. */

@@ -9,9 +9,10 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
-/** This library with its defaults, with reuse, without the order across JVMs, or with notifications. */
+/** This library with its defaults, with reuse, without the order across JVMs, with notifications, or with shares. */
 public final class DbSemaphoreLimiter implements Limiter {
 
     /** How long a permit is kept for reuse, in scenarios with reuse. */
@@ -19,16 +20,24 @@ public final class DbSemaphoreLimiter implements Limiter {
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
+    private static final int SHARES = 64;
+
     private final SemaphoreEngine engine;
     private final SemaphoreOperations semaphores;
     private final Demands demands;
+    private final boolean hasShares;
 
     DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, Approach approach) {
-        this(dataSource, demands, settings(tablePrefix, demands.reuse(), approach));
+        this(dataSource, demands, settings(tablePrefix, demands.reuse(), approach), approach == Approach.BY_SHARES);
     }
 
     DbSemaphoreLimiter(DataSource dataSource, Demands demands, SemaphoreSettings settings) {
+        this(dataSource, demands, settings, false);
+    }
+
+    private DbSemaphoreLimiter(DataSource dataSource, Demands demands, SemaphoreSettings settings, boolean hasShares) {
         this.demands = demands;
+        this.hasShares = hasShares;
         engine = new SemaphoreEngine(dataSource, settings);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
@@ -46,6 +55,9 @@ public final class DbSemaphoreLimiter implements Limiter {
         }
         AcquireRequest request = AcquireRequest.of(names);
         request = demands.reuse() ? request.withKeepAlive(true) : request;
+        request = hasShares
+                ? request.withShare("tenant-" + ThreadLocalRandom.current().nextInt(SHARES))
+                : request;
         return semaphores.acquire(demands.waiting() ? request.withWaitTime(LONG) : request)::release;
     }
 
