@@ -235,6 +235,11 @@ public final class SemaphoreAvailability {
         return tokens;
     }
 
+    /** The highest token, including those that this batch has reserved. */
+    public long fence() {
+        return semaphore.fence() + tokens;
+    }
+
     /**
      * The availability after any decisions, otherwise as it was read.
      *
@@ -242,15 +247,7 @@ public final class SemaphoreAvailability {
      */
     public RemainingAvailability remaining(boolean isRegistered) {
         return new RemainingAvailability(
-                semaphore.capacity(),
-                held,
-                unheld(),
-                semaphore.fence(),
-                semaphore.fence() + tokens,
-                now(),
-                elsewhere,
-                isRegistered,
-                tags);
+                semaphore.capacity(), held, unheld(), semaphore.fence(), fence(), now(), elsewhere, isRegistered, tags);
     }
 
     /** @param isFull whether the acquire may not wait, since the line is full */

@@ -345,12 +345,6 @@ public final class ShareLine<C> {
         return shares;
     }
 
-    /** Whether a caller of this share is in the line. */
-    public boolean contains(Share share) {
-        Tenant tenant = tenants.get(share.tenant());
-        return tenant != null && tenant.keys.containsKey(share.key());
-    }
-
     public boolean isEmpty() {
         return turns.isEmpty();
     }
@@ -366,18 +360,6 @@ public final class ShareLine<C> {
         for (Iterator<C> callers = inOrder(); callers.hasNext() && first.size() < limit; ) {
             first.add(callers.next());
         }
-        return first;
-    }
-
-    /** The smallest tag of a tenant; {@link Long#MAX_VALUE} if the line is empty. */
-    public long firstTag() {
-        return turns.isEmpty() ? Long.MAX_VALUE : Math.max(turns.time, turns.first().tag);
-    }
-
-    /** The smallest tag of a key, by tenant. */
-    public Map<String, Long> firstTags() {
-        Map<String, Long> first = new HashMap<>();
-        tenants.forEach((name, tenant) -> first.put(name, Math.max(tenant.turns.time, tenant.turns.first().tag)));
         return first;
     }
 }

@@ -3,6 +3,7 @@ package io.dbsemaphore.line;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
@@ -144,13 +145,17 @@ public final class ShareTurns {
 
     /** The tags after all grants of the decision. */
     public ShareTags tagsAfter() {
-        ShareLine<ShareOrder.Candidate> waiting = ShareOrder.lineOf(tags, weights, capacity);
+        long waiting = Long.MAX_VALUE;
+        Map<String, Long> waitingOf = new HashMap<>();
         for (ShareOrder.Candidate each : order.inOrder()) {
             if (!granted.contains(each.caller()) && !each.waiter().ofSeveral()) {
-                waiting.add(each);
+                Share share = each.waiter().share();
+                waiting = Math.min(waiting, tags.tenantTag(share, weights.applyAsInt(share.tenant()), capacity));
+                waitingOf.merge(
+                        share.tenant(), tags.keyTag(share, weights.applyAsInt(share.keyPath()), capacity), Math::min);
             }
         }
-        tags.reach(waiting.firstTag(), waiting.firstTags());
+        tags.reach(waiting, waitingOf);
         return tags;
     }
 

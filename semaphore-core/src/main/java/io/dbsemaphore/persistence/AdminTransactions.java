@@ -348,7 +348,7 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
             if (id == null || status == null) { // just deleted
                 return waiting;
             }
-            ShareTags tags = tables.shares().rows(false).read(id, ShareTable.sharesOf(LineHead.EMPTY, waiting));
+            ShareTags tags = tables.shares().rows(false).read(id, 0, ShareTable.sharesOf(LineHead.EMPTY, waiting));
             ToIntFunction<String> weights = ShareOrder.weights(List.of(), waiting, share -> 1);
             return new ShareOrder(List.of(), waiting, tags, weights, status.capacity(), false).elsewhere();
         });

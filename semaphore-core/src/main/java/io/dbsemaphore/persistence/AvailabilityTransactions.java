@@ -83,7 +83,7 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
                 LineHead here = local.of(semaphore.name());
                 if ((here.isShared() || elsewhere.hasShares()) && elsewhere.knowShares()) {
                     Set<Share> waiting = ShareTable.sharesOf(here, elsewhere);
-                    ShareTags tags = shares.read(semaphore.id(), waiting);
+                    ShareTags tags = shares.read(semaphore.id(), semaphore.fence(), waiting);
                     tags.retain(waiting);
                     read.setTags(tags);
                 }

@@ -159,10 +159,15 @@ public final class BatchTransaction {
     }
 
     /** The decision of a transaction, valid only after its commit. */
-    private record Decision(BatchResult result, Allocation allocation) {}
+    private record Decision(BatchResult result, Allocation allocation, ShareTable.Rows shares) {}
 
     private BatchResult remembered(Decision committed) {
         oneTrips.decided(committed.allocation());
+        committed.allocation().availabilities().values().stream()
+                .filter(each -> each.turns() != null)
+                .forEach(each -> committed
+                        .shares()
+                        .keep(each.semaphoreId(), each.fence(), each.elsewhere().isEmpty()));
         return committed.result();
     }
 
@@ -205,7 +210,8 @@ public final class BatchTransaction {
         tell(queues, batch.queues(), allocation.waiters(answeredAt), allocation);
         return new Decision(
                 new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released, answeredAt),
-                allocation);
+                allocation,
+                shares);
     }
 
     /** Ensures that an unanswered text, which may not have locked the row yet, cannot grant what this transaction refuses. */
@@ -510,7 +516,7 @@ public final class BatchTransaction {
                 asking.forEach(acquire -> read.add(acquire.share()));
                 each.share(
                         asking,
-                        shares.read(each.semaphoreId(), read),
+                        shares.read(each.semaphoreId(), each.semaphore().fence(), read),
                         waiting,
                         local.weights(),
                         local.instance(),
@@ -527,7 +533,8 @@ public final class BatchTransaction {
             ShareTurns turns = each.turns();
             if (turns != null) {
                 ShareTags tags = turns.tagsAfter();
-                if (!tags.changed().isEmpty()) {
+                if (each.fence()
+                        > each.semaphore().fence()) { // otherwise, other instances would not read the rows again
                     shares.write(id, tags, each.now());
                 }
                 tags.retain(turns.shares());

@@ -17,7 +17,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -33,6 +32,12 @@ import org.jspecify.annotations.Nullable;
  * <p>The first {@link #AT_ONCE} rows are read by one statement, which is usually all of them. If there are more, a second statement reads
  * those of the callers that are compared, and the first one goes on from where the last ended: it finds the rows that are no longer
  * ahead, which the transaction deletes.
+ *
+ * <p>If nobody else was granted permits since the last transaction of this instance, it knows the rows, and does not read them: each
+ * transaction that writes rows raises the fence of the semaphore.
+ *
+ * <p>If nobody else was granted permits since the last transaction of this instance, it knows the rows, and does not read them: each
+ * transaction that writes rows raises the fence of the semaphore.
  *
  * <p>All methods require an open transaction.
  */
@@ -84,7 +89,14 @@ final class ShareTable {
             delete from semaphore_share
             where semaphore_id = ? and share_path in (?) and updated_at <= utc_plus_millis(?)""";
 
+    /** Of so many semaphores, the rows are kept. */
+    private static final int MAX_KNOWN = 1_000;
+
     private final Sql sql;
+
+    /** The rows after this instance's last transaction, by semaphore. A transaction takes them out, and puts them back when it commits. */
+    private final Map<Long, Known> known = new ConcurrentHashMap<>();
+
     /** Where the next transaction goes on reading, by semaphore; missing if it begins with the first row. */
     private final Map<Long, Cursor> cursors = new ConcurrentHashMap<>();
 
@@ -96,6 +108,17 @@ final class ShareTable {
      * @param all the number of all rows when they were read before
      */
     private record Cursor(String path, int rows, int all) {}
+
+    private static final Cursor FROM_THE_FIRST = new Cursor("", 0, 0);
+
+    /**
+     * All rows of a semaphore.
+     *
+     * @param rows in the order of their paths
+     * @param fence the fence of the semaphore at which they are those of the table
+     * @param isLikely whether the next transaction is likely to find this fence
+     */
+    private record Known(List<Row> rows, long fence, boolean isLikely) {}
 
     ShareTable(Sql sql) {
         this.sql = sql;
@@ -150,6 +173,9 @@ final class ShareTable {
 
         private final boolean isLocked;
         private final Map<Long, Expected> expected = new HashMap<>();
+        private final Map<Long, Known> taken = new HashMap<>();
+        private final Set<Long> unread = new HashSet<>();
+        private final Map<Long, List<Row>> after = new HashMap<>();
         private final Map<Long, Set<String>> found = new HashMap<>();
         private final Map<Long, List<Row>> swept = new HashMap<>();
         private final Map<Long, Long> timeBefore = new HashMap<>();
@@ -161,19 +187,42 @@ final class ShareTable {
         /** The result of the query that goes on from this cursor. */
         private record Expected(Cursor from, Supplier<List<Row>> rows) {}
 
-        /** Queues the query of the first rows, to save a round trip. */
+        /** Queues the query of the first rows, unless they are likely to be known, to save a round trip. */
         void expect(long semaphoreId) {
-            expected.computeIfAbsent(semaphoreId, id -> {
-                Cursor from = begun(id);
-                return new Expected(from, sql.queryRows(FIND_NEXT, Row::of, id, from.path(), AT_ONCE + 1));
-            });
+            Known last = isLocked ? known.remove(semaphoreId) : null;
+            if (last != null) {
+                taken.put(semaphoreId, last);
+            }
+            Known present = taken.get(semaphoreId);
+            if (present == null || !present.isLikely()) {
+                expected.computeIfAbsent(semaphoreId, this::query);
+            }
         }
 
-        /** Reads the tags of these shares of a semaphore. */
-        ShareTags read(long semaphoreId, Collection<Share> shares) {
-            expect(semaphoreId);
+        private Expected query(long semaphoreId) {
+            Cursor from = begun(semaphoreId);
+            return new Expected(from, sql.queryRows(FIND_NEXT, Row::of, semaphoreId, from.path(), AT_ONCE + 1));
+        }
+
+        private Expected firstRows(long semaphoreId, long fence) {
+            Known last = taken.get(semaphoreId);
+            if (last != null && last.fence() == fence) {
+                unread.add(semaphoreId);
+                return new Expected(FROM_THE_FIRST, last::rows);
+            }
+            Expected queried = expected.computeIfAbsent(semaphoreId, this::query);
             sql.flush();
-            Expected read = Objects.requireNonNull(expected.get(semaphoreId));
+            return queried;
+        }
+
+        /**
+         * Reads the tags of these shares of a semaphore.
+         *
+         * @param fence the fence of the semaphore
+         */
+        ShareTags read(long semaphoreId, long fence, Collection<Share> shares) {
+            expect(semaphoreId);
+            Expected read = firstRows(semaphoreId, fence);
             Cursor from = read.from();
             List<Row> first = read.rows().get();
             boolean isAll = first.size() <= AT_ONCE && from.path().isEmpty();
@@ -219,6 +268,9 @@ final class ShareTable {
             rows.forEach(row -> paths.add(row.path()));
             found.put(semaphoreId, paths);
             swept.put(semaphoreId, first.stream().limit(AT_ONCE).toList());
+            if (isAll) {
+                after.put(semaphoreId, rows);
+            }
             for (Share share : shares) { // what has no row is not ahead
                 tags.know(share);
             }
@@ -266,6 +318,28 @@ final class ShareTable {
             if (!rows.isEmpty()) {
                 sql.insert(INSERT, rows);
             }
+            after.computeIfPresent(semaphoreId, (id, before) -> {
+                SortedMap<String, Row> all = new TreeMap<>();
+                before.stream().filter(row -> !deleted.contains(row.path())).forEach(row -> all.put(row.path(), row));
+                changed.forEach((path, finish) -> all.put(path, new Row(path, finish, now)));
+                return List.copyOf(all.values());
+            });
+        }
+
+        /**
+         * Keeps the rows that were read and written, after the commit.
+         *
+         * @param fence the fence of the semaphore after the transaction
+         * @param isAlone whether callers wait in no other instance
+         */
+        void keep(long semaphoreId, long fence, boolean isAlone) {
+            List<Row> rows = after.getOrDefault(semaphoreId, List.of());
+            if (after.containsKey(semaphoreId) && rows.size() <= AT_ONCE) {
+                if (known.size() >= MAX_KNOWN) {
+                    known.clear();
+                }
+                known.put(semaphoreId, new Known(rows, fence, isAlone && unread.contains(semaphoreId)));
+            }
         }
 
         private static boolean isAhead(Row row, ShareTags tags) {
@@ -278,7 +352,7 @@ final class ShareTable {
     }
 
     private Cursor begun(long semaphoreId) {
-        return cursors.getOrDefault(semaphoreId, new Cursor("", 0, 0));
+        return cursors.getOrDefault(semaphoreId, FROM_THE_FIRST);
     }
 
     /** Queues the deletion of all rows of these semaphores. */

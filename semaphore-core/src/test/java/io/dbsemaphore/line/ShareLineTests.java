@@ -6,6 +6,7 @@ import io.dbsemaphore.line.ShareTags.Finish;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -118,10 +119,8 @@ class ShareLineTests {
     }
 
     @Test
-    void anEmptyLineHasNoTags() {
+    void anEmptyLineHasNoCallers() {
         assertThat(line.isEmpty()).isEqualTo(true);
-        assertThat(line.firstTag()).isEqualTo(Long.MAX_VALUE);
-        assertThat(line.firstTags()).isEmpty();
         assertThat(line.inOrder().hasNext()).isEqualTo(false);
 
         join("a/x");
@@ -153,11 +152,7 @@ class ShareLineTests {
             assertThat(line.first(3)).as(as).isEqualTo(expected.subList(0, Math.min(3, expected.size())));
             Set<Share> shares = waiting.stream().map(Caller::share).collect(Collectors.toSet());
             assertThat(line.keys()).as(as).isEqualTo(shares.size());
-            Share some = share(random);
-            assertThat(line.contains(some)).as(as).isEqualTo(shares.contains(some));
             assertThat(line.isEmpty()).as(as).isEqualTo(waiting.isEmpty());
-            assertThat(line.firstTag()).as(as).isEqualTo(firstTag(tags));
-            assertThat(line.firstTags()).as(as).isEqualTo(firstTags(tags));
         }
     }
 
@@ -209,7 +204,7 @@ class ShareLineTests {
                 if (!share.key().isEmpty()) {
                     tags.setKey(share, ofKey);
                 }
-                line.refresh(Set.of(share));
+                line.refresh(new HashSet<>(List.of(share, new Share(share.tenant(), ""))));
             }
         }
     }

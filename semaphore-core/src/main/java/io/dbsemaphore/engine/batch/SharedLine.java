@@ -88,31 +88,47 @@ final class SharedLine {
     private final class View {
 
         private final boolean isWindowOpen;
-        private final ShareOrder order;
         private final List<Acquire> own = new ArrayList<>();
         private final Map<Acquire, Integer> indexes = new IdentityHashMap<>();
 
+        /** Null if nobody waits in other instances. */
+        private final @Nullable ShareOrder order;
+
         private View(boolean isWindowOpen) {
             this.isWindowOpen = isWindowOpen;
-            List<Acquire> first = line.first(LineHead.MAX_WITH_SHARES + tried.size());
-            ofSeveral.stream().limit(LineHead.MAX_OF_SEVERAL + tried.size()).forEach(first::add);
-            List<ShareOrder.Candidate> candidates = first.stream()
-                    .map(acquire -> new ShareOrder.Candidate(
-                            acquire, acquire.toWaiter(name), elsewhere.instance(), acquire.ticket()))
+            List<Acquire> several = ofSeveral.stream()
+                    .limit(LineHead.MAX_OF_SEVERAL + tried.size())
                     .toList();
-            order = new ShareOrder(
-                    candidates,
-                    elsewhere,
-                    tags,
-                    ShareOrder.weights(candidates, elsewhere, share -> share.isEmpty() ? 1 : weights.applyAsInt(share)),
-                    capacity,
-                    isWindowOpen);
-            for (ShareOrder.Candidate each : order.inOrder()) {
-                if (each.caller() instanceof Acquire acquire) {
-                    indexes.put(acquire, own.size());
-                    own.add(acquire);
-                }
+            List<Acquire> first = new ArrayList<>(isWindowOpen ? several : List.of());
+            first.addAll(line.first(LineHead.MAX_WITH_SHARES + tried.size()));
+            first.addAll(isWindowOpen ? List.of() : several);
+            order = elsewhere.isEmpty() ? null : orderAmongAll(first, isWindowOpen);
+            if (order == null) {
+                first.forEach(this::add);
+            } else {
+                order.inOrder().forEach(each -> {
+                    if (each.caller() instanceof Acquire acquire) {
+                        add(acquire);
+                    }
+                });
             }
+        }
+
+        private void add(Acquire acquire) {
+            indexes.put(acquire, own.size());
+            own.add(acquire);
+        }
+
+        private WaitersElsewhere others() {
+            return order == null ? elsewhere : order.elsewhere();
+        }
+
+        /** The place of an acquire among all callers; null if it is not among the first. */
+        private @Nullable Place placeOf(Acquire acquire) {
+            if (order != null) {
+                return order.placeOf(acquire);
+            }
+            return indexes.containsKey(acquire) ? acquire.place() : null;
         }
 
         private @Nullable Acquire next(int from, boolean ofOne) {
@@ -129,6 +145,20 @@ final class SharedLine {
         private List<Acquire> before(Acquire acquire) {
             return own.subList(0, Objects.requireNonNull(indexes.get(acquire)));
         }
+    }
+
+    private ShareOrder orderAmongAll(List<Acquire> first, boolean isWindowOpen) {
+        List<ShareOrder.Candidate> candidates = first.stream()
+                .map(acquire -> new ShareOrder.Candidate(
+                        acquire, acquire.toWaiter(name), elsewhere.instance(), acquire.ticket()))
+                .toList();
+        return new ShareOrder(
+                candidates,
+                elsewhere,
+                tags,
+                ShareOrder.weights(candidates, elsewhere, share -> share.isEmpty() ? 1 : weights.applyAsInt(share)),
+                capacity,
+                isWindowOpen);
     }
 
     private View view(boolean isWindowOpen) {
@@ -264,10 +294,24 @@ final class SharedLine {
         if (!acquire.hasWaited()) { // it is in no view, and would make each one anew
             return new LineAhead(all, elsewhere, Place.LAST, isWindowOpen);
         }
+        return lineOf(acquire, all, isWindowOpen);
+    }
+
+    /** The line as it would be seen by a new caller that waits. */
+    LineAhead lineOfNewcomer(Acquire acquire, Demand all, boolean isWindowOpen) {
+        View before = view;
+        add(acquire);
+        LineAhead ahead = lineOf(acquire, all, isWindowOpen);
+        leave(acquire);
+        view = before;
+        return ahead;
+    }
+
+    private LineAhead lineOf(Acquire acquire, Demand all, boolean isWindowOpen) {
         View present = view(isWindowOpen);
-        Place place = present.order.placeOf(acquire);
+        Place place = present.placeOf(acquire);
         if (place == null) {
-            return new LineAhead(all, present.order.elsewhere(), Place.LAST, isWindowOpen);
+            return new LineAhead(all, present.others(), Place.LAST, isWindowOpen);
         }
         long permits = 0;
         long several = 0;
@@ -280,7 +324,7 @@ final class SharedLine {
                 callers++;
             }
         }
-        return new LineAhead(new Demand(permits, several, callers), present.order.elsewhere(), place, isWindowOpen);
+        return new LineAhead(new Demand(permits, several, callers), present.others(), place, isWindowOpen);
     }
 
     /** Whether an acquire is among the first callers, so that its place is known. */
@@ -295,11 +339,6 @@ final class SharedLine {
                         .filter(tried::contains)
                         .count()
                 : tried.size();
-    }
-
-    /** Whether a new caller would stand behind another one of its key. */
-    boolean isBehindItsKey(Acquire acquire) {
-        return acquire.position().headStart() == 0 && !acquire.isOfSeveral() && line.contains(acquire.share());
     }
 
     /**

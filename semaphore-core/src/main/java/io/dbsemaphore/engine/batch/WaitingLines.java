@@ -220,7 +220,11 @@ final class WaitingLines {
         }
 
         private Admission admission(Acquire acquire) {
-            return Admission.of(latest.capacity(), available, line(acquire), askOf(acquire));
+            return admission(acquire, line(acquire));
+        }
+
+        private Admission admission(Acquire acquire, LineAhead line) {
+            return Admission.of(latest.capacity(), available, line, askOf(acquire));
         }
 
         /** Whether availability was read recently, and the capacity suffices for a new caller. */
@@ -229,12 +233,15 @@ final class WaitingLines {
         }
 
         /**
-         * Whether all callers that wait are ahead of a new one, which they always are if it has no head start; where permits are shared, if
-         * another caller of its key waits.
+         * Whether all callers that wait are ahead of a new one, which they always are if it has no head start; where permits are shared,
+         * whether it lacks permits at the place that it would have.
          */
         private boolean isAhead(Acquire acquire) {
             if (shared != null || !acquire.share().isNone()) {
-                return shared != null && shared.isBehindItsKey(acquire);
+                return shared != null
+                        && (available < promisedTo(acquire)
+                                || !admission(acquire, shared.lineOfNewcomer(acquire, callers.demand(), isWindowOpen()))
+                                        .isNow());
             }
             return acquire.position().headStart() == 0
                     || (callers.after(acquire) == null && elsewhere.areAhead(acquire.place()));

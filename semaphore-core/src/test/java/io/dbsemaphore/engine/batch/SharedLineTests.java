@@ -191,20 +191,27 @@ class SharedLineTests {
                 .containsExactly("a", "a", "b");
     }
 
+    /** So that one which would be refused is not tried. */
     @Test
-    void aNewCallerStandsBehindItsKeyUnlessItIsOfSeveralSemaphoresOrHasAHeadStart() {
-        Acquire unused = add("a/x");
+    void aNewCallerIsToldWhereItWouldStand() {
+        Acquire first = add("a");
+        Acquire second = add("a");
+        List<Acquire> before = inOrder();
 
-        assertThat(line.isBehindItsKey(caller("a/x", Map.of("backup", 1), 0))).isEqualTo(true);
-        assertThat(line.isBehindItsKey(caller("a/y", Map.of("backup", 1), 0)))
-                .as("another key")
-                .isEqualTo(false);
-        assertThat(line.isBehindItsKey(caller("a/x", Map.of("backup", 1), 1)))
-                .as("head start")
-                .isEqualTo(false);
-        assertThat(line.isBehindItsKey(caller("a/x", Map.of("backup", 1, "copy", 1), 0)))
-                .as("of several")
-                .isEqualTo(false);
+        assertThat(aheadOfNewcomer("b", 0)).as("by its turn").isEqualTo(1);
+        assertThat(aheadOfNewcomer("a", 0)).as("behind its key").isEqualTo(2);
+        assertThat(aheadOfNewcomer("a", 1_000)).as("with a head start").isZero();
+        answered(WaitersElsewhere.NONE, read(0, "b", UNIT), 0);
+        assertThat(aheadOfNewcomer("b", 0)).as("its key was granted a permit").isEqualTo(2);
+        answered(elsewhere(Map.of(), waiter(10, "c")), null, 0);
+        assertThat(aheadOfNewcomer("b", 0)).as("with a caller elsewhere").isEqualTo(3);
+
+        assertThat(inOrder()).as("it is not in the line").isEqualTo(before).containsExactly(first, second);
+    }
+
+    private long aheadOfNewcomer(String share, long headStart) {
+        return line.lineOfNewcomer(caller(share, Map.of("backup", 1), headStart), ALL, true)
+                .callers();
     }
 
     @Test
@@ -365,7 +372,7 @@ class SharedLineTests {
                 QueueClock.SYSTEM);
         long at = ++arrivals;
         caller.setTicket(at);
-        caller.moveTo(new Position(Arrival.unknown(at), headStart, Places.at(at), true));
+        caller.moveTo(new Position(Arrival.unknown(at), headStart, Places.at(at - headStart), true));
         caller.moveTo(Acquire.Stage.LINE);
         return caller;
     }

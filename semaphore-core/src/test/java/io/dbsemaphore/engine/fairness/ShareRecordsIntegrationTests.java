@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
@@ -12,6 +13,7 @@ import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -114,6 +116,43 @@ class ShareRecordsIntegrationTests {
         assertThat(ShareCallers.distance(order, List.of("a/x", "b"), share -> 1))
                 .as("by what is promised, in %s", order)
                 .isLessThanOrEqualTo(1.5);
+    }
+
+    /** Each grant raises the fence, by which an instance knows that nobody else has written records. */
+    @Test
+    void recordsAreReadAgainOnlyAfterOthersMayHaveWrittenThem() {
+        ShareCallers line = line(1).hold(1).join(2 * CALLERS, "a").join(2 * CALLERS, "b");
+        StatementGate gate = cluster.node(0).gate();
+        line.serve(3);
+        gate.clear();
+
+        line.serve(CALLERS);
+        long reads = readsOfGrants(gate);
+        assertThat(gate.count("insert into semaphore_share")).as("writes").isGreaterThanOrEqualTo(CALLERS);
+        gate.clear();
+        for (int i = 0; i < CALLERS; i++) { // which raises the fence
+            cluster.node(1).admin().setCapacity(line.name(), 1, "test", "raises the fence");
+            line.serve(1);
+        }
+
+        assertThat(reads).as("a read that failed is repeated").isLessThan(CALLERS / 2);
+        assertThat(readsOfGrants(gate)).isGreaterThanOrEqualTo(CALLERS);
+    }
+
+    /** The transactions that read records of shares and wrote some. */
+    private static long readsOfGrants(StatementGate gate) {
+        Map<Integer, Boolean> hasRead = new HashMap<>();
+        long reads = 0;
+        for (StatementGate.Executed each : gate.executions()) {
+            if (each.sql().equals("commit") || each.sql().equals("rollback")) {
+                hasRead.remove(each.connection());
+            } else if (each.sql().startsWith("select") && each.sql().contains("from semaphore_share")) {
+                hasRead.put(each.connection(), true);
+            } else if (each.sql().contains("insert into semaphore_share")) {
+                reads += hasRead.containsKey(each.connection()) ? 1 : 0;
+            }
+        }
+        return reads;
     }
 
     /** Its caller is granted nothing, and is forgotten when the record expires. */
