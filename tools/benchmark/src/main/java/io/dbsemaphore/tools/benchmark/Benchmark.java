@@ -75,8 +75,11 @@ final class Benchmark {
     }
 
     private List<Result> measure(Turns turns) throws IOException {
-        print(List.of("warming up"));
-        turns.warmUp(cases(Scenario.WARM_UP, options.delays().get(0)));
+        List<Case> warmUp = cases(Scenario.WARM_UP, options.delays().get(0));
+        if (!warmUp.isEmpty()) { // none of the approaches that wait in line only
+            print(List.of("warming up"));
+            turns.warmUp(warmUp);
+        }
         List<Result> results = new ArrayList<>();
         // Single threads last: in a short round they run too little for the JIT compiler
         List<Scenario> busyFirst = options.scenarios().stream()

@@ -59,7 +59,7 @@ enum Scenario {
             Set.of(DB_SEMAPHORE, Approach.BARE_UPDATE, Approach.REDISSON);
 
     private static final Set<Approach> COMPARED_IN_LINE =
-            Set.of(DB_SEMAPHORE, Approach.UNFAIR, Approach.NOTIFIED, Approach.BY_SHARES);
+            Set.of(DB_SEMAPHORE, Approach.UNFAIR, Approach.NOTIFIED, Approach.BY_SHARES, Approach.BY_MANY_SHARES);
 
     private final String id;
     private final String title;
@@ -119,7 +119,8 @@ enum Scenario {
                 ? COMPARED_IN_LINE.contains(approach)
                 : approach != Approach.UNFAIR
                         && approach != Approach.NOTIFIED
-                        && approach != Approach.BY_SHARES
+                        && (approach != Approach.BY_SHARES || this == THREADS_32)
+                        && approach != Approach.BY_MANY_SHARES
                         && (namesAtOnce == 1 || approach.acquiresSeveralNames());
     }
 

@@ -78,7 +78,7 @@ class BenchmarkIntegrationTests {
             int scenarios = SCENARIOS_OF_ALL + (approach.acquiresSeveralNames() ? SCENARIOS_OF_SEVERAL_NAMES : 0);
             int expected = switch (approach) {
                 case DB_SEMAPHORE -> 2 * (scenarios + NUMBERS_OF_ROWS);
-                case REDISSON, UNFAIR, NOTIFIED, BY_SHARES, PLAIN_STATEMENTS ->
+                case REDISSON, UNFAIR, NOTIFIED, BY_SHARES, BY_MANY_SHARES, PLAIN_STATEMENTS ->
                     0; // not in the picture, or of other scenarios
                 default -> scenarios;
             };

@@ -17,7 +17,7 @@ class OptionsTests {
         Options options = Options.parse();
         assertThat(options.target().url()).isEmpty();
         assertThat(options.scenarios()).containsExactlyElementsOf(EnumSet.complementOf(EnumSet.of(Scenario.WARM_UP)));
-        assertThat(options.approaches()).hasSize(8).doesNotContain(Approach.REDISSON);
+        assertThat(options.approaches()).hasSize(9).doesNotContain(Approach.REDISSON);
         assertThat(options.delays()).containsExactly(Duration.ZERO);
         assertThat(options.rounds()).isEqualTo(5);
     }

@@ -18,6 +18,10 @@ public enum Approach {
             "DB Semaphore, notifications=true",
             "this library where releases are told to other JVMs (PostgreSQL)"),
     BY_SHARES("db-semaphore-shares", "DB Semaphore, 64 shares", "this library where each acquire has one of 64 shares"),
+    BY_MANY_SHARES(
+            "db-semaphore-many-shares",
+            "DB Semaphore, 100,000 shares",
+            "this library where each acquire has one of 100,000 shares, with weights from 1 to 1,000"),
     PLAIN_STATEMENTS(
             "plain-statements",
             "plain statements",
@@ -73,7 +77,8 @@ public enum Approach {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
         PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
         return switch (this) {
-            case DB_SEMAPHORE, UNFAIR, NOTIFIED, BY_SHARES -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
+            case DB_SEMAPHORE, UNFAIR, NOTIFIED, BY_SHARES, BY_MANY_SHARES ->
+                new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
             case PLAIN_STATEMENTS -> new PlainStatementsLimiter(pool, tablePrefix);
             case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
             case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
@@ -83,9 +88,21 @@ public enum Approach {
         };
     }
 
+    /** How many shares its acquires have; 0 if they have none. */
+    int shares() {
+        return switch (this) {
+            case BY_SHARES -> 64;
+            case BY_MANY_SHARES -> 100_000;
+            default -> 0;
+        };
+    }
+
     /** Whether it is this library. */
     public boolean isLibrary() {
-        return this == DB_SEMAPHORE || this == UNFAIR || this == NOTIFIED || this == BY_SHARES;
+        return switch (this) {
+            case DB_SEMAPHORE, UNFAIR, NOTIFIED, BY_SHARES, BY_MANY_SHARES -> true;
+            default -> false;
+        };
     }
 
     /** Whether it uses tables of this library, and a pool of its own. */

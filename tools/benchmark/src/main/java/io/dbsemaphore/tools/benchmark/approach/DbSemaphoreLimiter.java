@@ -9,7 +9,10 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /** This library with its defaults, with reuse, without the order across JVMs, with notifications, or with shares. */
@@ -20,24 +23,24 @@ public final class DbSemaphoreLimiter implements Limiter {
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
-    private static final int SHARES = 64;
+    private static final int MAX_WEIGHT = 1_000;
 
     private final SemaphoreEngine engine;
     private final SemaphoreOperations semaphores;
     private final Demands demands;
-    private final boolean hasShares;
+    private final int shares;
 
     DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, Approach approach) {
-        this(dataSource, demands, settings(tablePrefix, demands.reuse(), approach), approach == Approach.BY_SHARES);
+        this(dataSource, demands, settings(tablePrefix, demands.reuse(), approach), approach.shares());
     }
 
     DbSemaphoreLimiter(DataSource dataSource, Demands demands, SemaphoreSettings settings) {
-        this(dataSource, demands, settings, false);
+        this(dataSource, demands, settings, 0);
     }
 
-    private DbSemaphoreLimiter(DataSource dataSource, Demands demands, SemaphoreSettings settings, boolean hasShares) {
+    private DbSemaphoreLimiter(DataSource dataSource, Demands demands, SemaphoreSettings settings, int shares) {
         this.demands = demands;
-        this.hasShares = hasShares;
+        this.shares = shares;
         engine = new SemaphoreEngine(dataSource, settings);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
@@ -55,9 +58,8 @@ public final class DbSemaphoreLimiter implements Limiter {
         }
         AcquireRequest request = AcquireRequest.of(names);
         request = demands.reuse() ? request.withKeepAlive(true) : request;
-        request = hasShares
-                ? request.withShare("tenant-" + ThreadLocalRandom.current().nextInt(SHARES))
-                : request;
+        request =
+                shares > 0 ? request.withShare(share(ThreadLocalRandom.current().nextInt(shares))) : request;
         return semaphores.acquire(demands.waiting() ? request.withWaitTime(LONG) : request)::release;
     }
 
@@ -85,8 +87,20 @@ public final class DbSemaphoreLimiter implements Limiter {
         return switch (approach) {
             case UNFAIR -> settings.with(SemaphoreSettings.FAIR, PerSemaphore.all(false));
             case NOTIFIED -> settings.with(SemaphoreSettings.NOTIFICATIONS, true);
+            case BY_MANY_SHARES ->
+                settings.with(SemaphoreSettings.WEIGHTS, PerSemaphore.all(weights(approach.shares())));
             default -> settings;
         };
+    }
+
+    private static Map<String, Integer> weights(int shares) {
+        return IntStream.range(0, shares)
+                .boxed()
+                .collect(Collectors.toMap(DbSemaphoreLimiter::share, i -> 1 + i % MAX_WEIGHT));
+    }
+
+    private static String share(int number) {
+        return "tenant-" + number;
     }
 
     private static String name(long semaphore) {
