@@ -205,7 +205,8 @@ public interface SemaphoreAdmin {
 
     /**
      * Returns the callers that wait for permits of a semaphore, the next one first: the first 16 of each instance, at most 8 of them
-     * waiting for several semaphores, as the instances last reported them. Instances for which the semaphore is not
+     * waiting for several semaphores, as the instances last reported them. With shares, of each instance: the first 16, and the first
+     * caller of each further share, up to 64 callers in all. Instances for which the semaphore is not
      * {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair} are missing.
      *
      * @param name the name of the semaphore

@@ -46,12 +46,14 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
      * @param instance the id of its instance
      * @param name the owner name of its instance
      * @param ahead how many callers are ahead of it
-     * @param isLowerBound whether more may be ahead: only the first 16 callers of an instance are known
+     * @param isLowerBound whether more may be ahead: only the first 16 callers of an instance are known; with shares also the first
+     *     caller of each further share, up to 64 callers in all
      * @param since when it arrived, or was first refused if its arrival is not known, by the database's clock
      * @param permits how many permits it waits for; 0 if exclusive
      * @param exclusive whether it waits for the whole capacity
      * @param several whether it waits for permits of other semaphores, too
      * @param headStart its head start; empty if it has none
+     * @param share the share by which permits are shared out; empty if it has none
      */
     public record WaitingCaller(
             long instance,
@@ -62,7 +64,8 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
             int permits,
             boolean exclusive,
             boolean several,
-            Optional<Duration> headStart) {}
+            Optional<Duration> headStart,
+            Optional<String> share) {}
 
     /**
      * Since when callers have waited for permits of a semaphore, and since when permits have been held, by the database's clock.

@@ -3,6 +3,7 @@ package io.dbsemaphore.line;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -52,10 +53,13 @@ public record RecordedHead(
         if (size <= first.size() || first.isEmpty()) {
             return null;
         }
+        // with shares, those behind are the first of further keys
+        Waiter last = first.get((isShared() ? Math.min(LineHead.MAX_FIRST, first.size()) : first.size()) - 1);
         List<Waiter> several = first.stream().filter(Waiter::ofSeveral).toList();
         return several.size() < LineHead.MAX_OF_SEVERAL
-                ? first.get(first.size() - 1)
-                : several.get(LineHead.MAX_OF_SEVERAL - 1);
+                ? last
+                : Collections.min(
+                        List.of(several.get(LineHead.MAX_OF_SEVERAL - 1), last), Comparator.comparing(Waiter::place));
     }
 
     /**

@@ -5,6 +5,7 @@ import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.Waiter;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
@@ -84,7 +85,8 @@ class SemaphoreWaiter {
                 waiter.ofSeveral(),
                 Optional.of(waiter.headStart())
                         .filter(micros -> micros > 0)
-                        .map(micros -> Duration.of(micros, ChronoUnit.MICROS)));
+                        .map(micros -> Duration.of(micros, ChronoUnit.MICROS)),
+                Optional.of(waiter.share()).filter(share -> !share.isNone()).map(Share::path));
     }
 
     RecordedHead toHead() {

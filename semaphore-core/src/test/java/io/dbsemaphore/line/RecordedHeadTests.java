@@ -7,6 +7,8 @@ import io.dbsemaphore.line.RecordedHead.Standing;
 import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -40,6 +42,21 @@ class RecordedHeadTests {
         assertThat(RecordedHead.inOrder(List.of(head(7, 10, known))))
                 .extracting(Standing::mayMoreBeAhead)
                 .containsExactly(false, false, false, false, false, false, false, false, true);
+    }
+
+    /** Behind the first sixteen callers, a record has only the first one of each further key. */
+    @Test
+    void haveUnknownCallersOfRecordedKeysAheadOfTheFirstOfFurtherKeys() {
+        List<Waiter> known =
+                LongStream.rangeClosed(1, 20).mapToObj(each -> at(each * 100)).toList();
+
+        assertThat(RecordedHead.inOrder(List.of(new RecordedHead(1, 7, known, 50, LATER, Map.of("", 1)))))
+                .extracting(Standing::mayMoreBeAhead)
+                .containsExactly(
+                        IntStream.range(0, 20).mapToObj(each -> each >= 16).toArray(Boolean[]::new));
+        assertThat(RecordedHead.inOrder(List.of(new RecordedHead(1, 7, known, 20, LATER, Map.of("", 1)))))
+                .as("all are known")
+                .noneMatch(Standing::mayMoreBeAhead);
     }
 
     private static Waiter at(long micros) {

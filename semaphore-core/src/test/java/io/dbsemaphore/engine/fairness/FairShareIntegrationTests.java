@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -85,13 +86,15 @@ class FairShareIntegrationTests {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void operatorsSeeTheCallersInTheOrderOfTheirTurns(int instances) {
-        ShareCallers line = line(1, instances).hold(1).join("a", "a", "a");
-        line.serve(1).join("b");
+        ShareCallers line = line(1, instances).hold(1).join("a", "a", "a", "");
+        line.serve(1).join("b/k");
 
         List<WaitingCaller> callers = nodes.get(0).admin().waitingCallers(line.name(), 10);
 
-        assertThat(callers).hasSize(3);
-        assertThat(callers.get(0).since())
+        assertThat(callers)
+                .extracting(WaitingCaller::share)
+                .containsExactly(Optional.empty(), Optional.of("b/k"), Optional.of("a"), Optional.of("a"));
+        assertThat(callers.get(1).since())
                 .as("the one of b, which came last")
                 .isEqualTo(callers.stream()
                         .map(WaitingCaller::since)

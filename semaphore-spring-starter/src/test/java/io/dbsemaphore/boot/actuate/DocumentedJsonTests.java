@@ -90,7 +90,16 @@ class DocumentedJsonTests {
                 Map.entry(
                         "waitingCallers",
                         List.of(new WaitingCaller(
-                                ID, "a", 0, false, NOW, 1, false, false, Optional.of(Duration.ofMinutes(2))))),
+                                ID,
+                                "a",
+                                0,
+                                false,
+                                NOW,
+                                1,
+                                false,
+                                false,
+                                Optional.of(Duration.ofMinutes(2)),
+                                Optional.of("acme/ada")))),
                 Map.entry("granted", 1),
                 Map.entry("find", Optional.of(status)),
                 Map.entry(

@@ -110,8 +110,8 @@ class OperatorIntegrationTests {
     void findsWhoWaits() {
         host.admin().create("report", 1);
         PermitGrant held = host.semaphores().acquire(AcquireRequest.of("report"));
-        CompletableFuture<PermitGrant> waiting =
-                other.semaphores().acquireAsync(AcquireRequest.of("report").withWaitTime(Duration.ofMinutes(2)));
+        CompletableFuture<PermitGrant> waiting = other.semaphores()
+                .acquireAsync(AcquireRequest.of("report").withShare("acme/ada").withWaitTime(Duration.ofMinutes(2)));
 
         open("");
         browser.awaitText("#main", "1 of 1 held · 1 waiting");
@@ -119,7 +119,8 @@ class OperatorIntegrationTests {
         browser.awaitText("#main", "Who waits")
                 .awaitText("section[aria-labelledby='waiting-title'] table", "other@host");
         browser.awaitText("section[aria-labelledby='waiting-title'] table + table", "Turn")
-                .awaitText("section[aria-labelledby='waiting-title'] table + table", "other@host");
+                .awaitText("section[aria-labelledby='waiting-title'] table + table", "other@host")
+                .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Share']", "acme/ada");
         held.release();
         waiting.join().release();
 
@@ -157,17 +158,22 @@ class OperatorIntegrationTests {
         host.admin().create(arabic, 1);
         PermitGrant grant = other.semaphores()
                 .acquire(AcquireRequest.of(html).withOwner(html).withTtl(Duration.ofHours(1)));
+        CompletableFuture<PermitGrant> waiting = other.semaphores()
+                .acquireAsync(AcquireRequest.of(html).withShare(html).withWaitTime(Duration.ofMinutes(2)));
 
         open("");
         browser.awaitText("#main", html).awaitText("#main", arabic);
         browser.find("a[href='%s']".formatted(addressOf(arabic))).click();
         browser.awaitText("h1", arabic);
         open(addressOf(html));
-        browser.awaitText("h1", html).awaitText("#main table", html);
+        browser.awaitText("h1", html)
+                .awaitText("#main table", html)
+                .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Share']", html);
 
         assertThat(browser.findAll("img")).isEmpty();
         assertThat(browser.driver().getTitle()).isEqualTo(html + " · Semaphores");
         grant.release();
+        waiting.join().release();
         assertThat(browser.errors()).isEmpty();
     }
 

@@ -100,7 +100,7 @@ class Waiting {
   constructor() {
     this.none = h("p", {class: "empty"});
     this.table = new Table("Waiting", ["Instance", "Callers", "First waits for"]);
-    this.callers = new Table("Callers in their order", ["Turn", "Instance", "Waits for", "Permits", "Head start", "Expected wait"]);
+    this.callers = new Table("Callers in their order", ["Turn", "Instance", "Waits for", "Permits", "Head start", "Share", "Expected wait"]);
     this.rest = h("p", {class: "rest"});
     this.element = h("section", {"aria-labelledby": "waiting-title"},
       h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element, this.callers.element, this.rest);
@@ -108,13 +108,14 @@ class Waiting {
 
   show(waiting, callers, grantedPerMinute, now) {
     this.callers.show(callers.slice(0, SHOWN), ({ahead}) => String(ahead),
-      () => [h("span", {class: "number"}), h("bdi"), h("time"), h("span"), h("span"), h("span")],
-      ([place, instance, since, permits, headStart, expected], caller) => {
+      () => [h("span", {class: "number"}), h("bdi"), h("time"), h("span"), h("span"), h("bdi"), h("span")],
+      ([place, instance, since, permits, headStart, share, expected], caller) => {
         setText(place, `${caller.isLowerBound ? "at least " : ""}${numbers.format(caller.ahead + 1)}`);
         setText(instance, caller.name);
         setAge(since, caller.since, now);
         setText(permits, (caller.exclusive ? "all" : numbers.format(caller.permits)) + (caller.several ? ", and others" : ""));
         setText(headStart, caller.headStart === undefined ? "" : duration(caller.headStart));
+        setText(share, caller.share ?? "");
         setText(expected, grantedPerMinute < ENOUGH || grantedPerMinute >= MOST ? "" : `about ${duration((caller.ahead + 1) / grantedPerMinute * 60_000)}`);
       });
     const known = Math.min(callers.length, SHOWN);
