@@ -35,6 +35,24 @@ record ConfiguredNames(Set<String> declared, SemaphoreSettings settings) {
                 : settings.patternOf(name).map(Map.Entry::getKey).orElse(OTHER);
     }
 
+    /** The values that the tag {@code share} may have for this value of the tag {@code semaphore}; none if no weights are configured. */
+    Set<String> sharesOf(String configured) {
+        Set<String> shares = new TreeSet<>(
+                settings.get(SemaphoreSettings.WEIGHTS).of(configured).keySet());
+        if (!shares.isEmpty()) {
+            shares.add(OTHER);
+        }
+        return shares;
+    }
+
+    /** The value of the tag {@code share}: the share, or else its tenant, if a weight is configured for it. */
+    String ofShare(String name, String share) {
+        Set<String> weighted = settings.get(SemaphoreSettings.WEIGHTS).of(name).keySet();
+        int end = share.indexOf('/');
+        String tenant = end < 0 ? share : share.substring(0, end);
+        return weighted.contains(share) ? share : weighted.contains(tenant) ? tenant : OTHER;
+    }
+
     /** The distinct tag values for these names, without the library's own maintenance semaphore. */
     Set<String> of(Collection<String> names) {
         Set<String> configured = new TreeSet<>();

@@ -153,6 +153,7 @@ record InstrumentedPermitManager(
     private final class Watch {
 
         private final long begunAt = System.nanoTime();
+        private final AcquireRequest request;
         private final Set<String> configured;
         private final AcquireContext context;
         private Observation observation = Observation.NOOP;
@@ -160,6 +161,7 @@ record InstrumentedPermitManager(
         private Observation.Scope scope = Observation.Scope.NOOP;
 
         Watch(AcquireRequest request) {
+            this.request = request;
             configured = names.of(request.permits().keySet());
             context = new AcquireContext(request, configured);
             if (meters != null) {
@@ -185,6 +187,9 @@ record InstrumentedPermitManager(
             context.ended(result);
             if (meters != null) {
                 safely(() -> meters.ended(configured, context.outcome(), nanos));
+                request.share()
+                        .ifPresent(share -> safely(
+                                () -> meters.ended(request.permits().keySet(), share, context.outcome(), nanos)));
             }
             if (failure != null) {
                 safely(() -> observation.error(failure));

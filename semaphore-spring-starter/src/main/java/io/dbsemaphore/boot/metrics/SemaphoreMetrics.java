@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SemaphoreMetrics implements SemaphoreListener {
 
     static final String SEMAPHORE = "semaphore";
+    static final String SHARE = "share";
     static final String OUTCOME = "outcome";
     static final String GRANTED = "granted";
     static final String REUSED = "reused";
@@ -45,6 +47,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
     private final ConfiguredNames names;
     private final Map<String, AtomicInteger> waiting = new HashMap<>();
     private final MeterProvider<Timer> acquires;
+    private final MeterProvider<Timer> acquiresOfShares;
     private final MeterProvider<Timer> wait;
     private final MeterProvider<Timer> hold;
     private final MeterProvider<Counter> refused;
@@ -57,6 +60,9 @@ final class SemaphoreMetrics implements SemaphoreListener {
         this.names = names;
         acquires = Timer.builder("semaphore.acquire")
                 .description("Duration of acquires, from the call to its end")
+                .withRegistry(registry);
+        acquiresOfShares = Timer.builder("semaphore.share.acquire")
+                .description("Duration of acquires with a share, from the call to its end")
                 .withRegistry(registry);
         wait = Timer.builder("semaphore.wait")
                 .description("Duration of acquires that had a wait time and found too few permits at first")
@@ -93,6 +99,9 @@ final class SemaphoreMetrics implements SemaphoreListener {
                 .tag(SEMAPHORE, name)
                 .register(registry);
         OUTCOMES.forEach(outcome -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome));
+        names.sharesOf(name)
+                .forEach(share -> OUTCOMES.forEach(
+                        outcome -> acquiresOfShares.withTags(SEMAPHORE, name, SHARE, share, OUTCOME, outcome)));
         wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED);
         wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED);
         hold.withTags(SEMAPHORE, name);
@@ -112,6 +121,17 @@ final class SemaphoreMetrics implements SemaphoreListener {
         configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).decrementAndGet());
         configured.forEach(
                 name -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome).record(nanos, TimeUnit.NANOSECONDS));
+    }
+
+    /** Times the end of an acquire with this share. */
+    void ended(Collection<String> semaphores, String share, String outcome, long nanos) {
+        Map<String, Set<String>> shares = new HashMap<>();
+        semaphores.forEach(name -> names.of(Set.of(name))
+                .forEach(configured -> shares.computeIfAbsent(configured, same -> new HashSet<>())
+                        .add(names.ofShare(name, share))));
+        shares.forEach((name, values) -> values.forEach(value -> acquiresOfShares
+                .withTags(SEMAPHORE, name, SHARE, value, OUTCOME, outcome)
+                .record(nanos, TimeUnit.NANOSECONDS)));
     }
 
     @Override

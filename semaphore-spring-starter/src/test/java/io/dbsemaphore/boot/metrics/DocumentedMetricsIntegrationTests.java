@@ -55,6 +55,7 @@ class DocumentedMetricsIntegrationTests {
                 database,
                 "semaphore.jdbc.lock-wait-timeout=10s",
                 "semaphore.jdbc.max-attempts=20",
+                "semaphore.semaphores.orders.weights.premium=3",
                 "semaphore.maintenance.enabled=false");
         PermitGrant held = host.semaphores().acquire(AcquireRequest.of("orders"));
         CompletableFuture<PermitGrant> waiting = CompletableFuture.supplyAsync(

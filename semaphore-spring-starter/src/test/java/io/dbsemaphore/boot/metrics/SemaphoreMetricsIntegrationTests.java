@@ -56,6 +56,8 @@ class SemaphoreMetricsIntegrationTests {
                 "semaphore.metrics.refresh-interval=1s",
                 "semaphore.jdbc.lock-wait-timeout=1s",
                 "semaphore.patterns.[tenant:*].max-waiting=0",
+                "semaphore.semaphores.orders.weights.premium=3",
+                "semaphore.semaphores.orders.weights.[basic/batch]=2",
                 "semaphore.patterns.[newest:*].capacity=1",
                 "semaphore.patterns.[newest:*].max-waiting=1",
                 "semaphore.patterns.[newest:*].on-full=keep-newest",
@@ -130,6 +132,38 @@ class SemaphoreMetricsIntegrationTests {
         assertThat(acquires("orders", "refused").count()).isEqualTo(2);
         assertThat(acquires("orders", "failed").count()).isEqualTo(1);
         assertThat(acquires("other", "failed").count()).isEqualTo(1);
+    }
+
+    /** Only shares with a weight in the settings have a value of their own: the settings bound the number of values. */
+    @Test
+    void countsAcquiresByTheirShares() {
+        for (String share : List.of("premium", "premium/eu", "basic/batch", "basic", "visitor-4711")) {
+            host.semaphores()
+                    .acquire(AcquireRequest.of("orders", "newest:a").withShare(share))
+                    .release();
+        }
+        PermitGrant held = host.semaphores().acquire(AcquireRequest.of("orders"));
+        host.semaphores().tryAcquire(AcquireRequest.of("orders").withShare("premium"));
+        held.release();
+
+        assertThat(acquiresOf("premium", "granted")).isEqualTo(2);
+        assertThat(acquiresOf("premium", "refused")).isEqualTo(1);
+        assertThat(acquiresOf("basic/batch", "granted")).isEqualTo(1);
+        assertThat(acquiresOf("basic/batch", "failed")).isZero();
+        assertThat(acquiresOf("other", "granted")).isEqualTo(2);
+        assertThat(registry.get("semaphore.share.acquire")
+                        .tags("semaphore", "newest:*", "share", "other", "outcome", "granted")
+                        .timer()
+                        .count())
+                .as("has no weights")
+                .isEqualTo(5);
+    }
+
+    private long acquiresOf(String share, String outcome) {
+        return registry.get("semaphore.share.acquire")
+                .tags("semaphore", "orders", "share", share, "outcome", outcome)
+                .timer()
+                .count();
     }
 
     /** The work of a future may run on the thread that completes it, and for long. */
