@@ -28,6 +28,13 @@ public final class Workload {
     /** How many rows are written to under {@code requireHeld}. */
     public static final int LEDGERS = 4;
 
+    /** The semaphore of callers with shares. */
+    public static final String SHARED = "shared";
+    /** The share of which many callers wait. */
+    public static final String CROWDED = "t1/k1";
+    /** How many callers of {@link #CROWDED} there are in each client. */
+    public static final int CROWD = 12;
+
     private Workload() {}
 
     /** A semaphore for one caller at a time. */
@@ -65,6 +72,11 @@ public final class Workload {
         return "ledger-" + number;
     }
 
+    /** The shares of {@link #SHARED}: three tenants of two keys each, all of the weight 1. */
+    public static List<String> shares() {
+        return List.of(CROWDED, "t1/k2", "t2/k1", "t2/k2", "t3/k1", "t3/k2");
+    }
+
     /** The semaphore of one client, which that client always holds. */
     public static String own(String client) {
         return "own-" + client;
@@ -83,6 +95,7 @@ public final class Workload {
             capacities.put(pair(number), 2);
         }
         ledgers().forEach(name -> capacities.put(name, 1));
+        capacities.put(SHARED, 2);
         clients.forEach(client -> capacities.put(own(client), 1));
         return capacities;
     }

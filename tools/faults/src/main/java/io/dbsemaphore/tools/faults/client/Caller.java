@@ -41,11 +41,16 @@ final class Caller {
 
     /** Acquires; empty if nothing was granted. */
     Optional<PermitGrant> acquire(String request, AcquireRequest wanted, Map<String, Long> permits) {
+        return acquire(request, wanted, permits, "");
+    }
+
+    /** Acquires with this share, which an earlier build of the library does not have. */
+    Optional<PermitGrant> acquire(String request, AcquireRequest wanted, Map<String, Long> permits, String share) {
         String externalId = wanted.externalId().orElse("");
         long ttl = wanted.keepAlive().orElse(false)
                 ? 0
                 : wanted.ttl().orElseThrow().toMillis();
-        tell(new Event(0, Kind.ACQUIRING, client, request, externalId, permits, ttl, ""));
+        tell(new Event(0, Kind.ACQUIRING, client, request, externalId, permits, ttl, share));
         try {
             PermitGrant grant = semaphores.acquire(wanted);
             tell(new Event(0, Kind.GRANTED, client, request, grant.externalId(), tokens(grant), ttl, how(grant)));

@@ -114,6 +114,17 @@ public final class ClientMain {
                     "w" + number,
                     caller -> new Worker(caller, capacities, new RandomRequests(random(), settings.sets()), stopped));
         }
+        share();
+    }
+
+    /** All keys have a caller in each client; a crowd of one of them would delay the others if they were served by arrival. */
+    private void share() throws IOException {
+        for (String share : Workload.shares()) {
+            int callers = share.equals(Workload.CROWDED) ? Workload.CROWD : 1;
+            for (int number = 1; number <= callers; number++) {
+                run("s-" + share + "-" + number, caller -> new SharingCaller(caller, share, random(), stopped));
+            }
+        }
     }
 
     private void run(String name, Function<Caller, Runnable> task) throws IOException {

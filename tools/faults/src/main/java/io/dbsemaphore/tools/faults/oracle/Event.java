@@ -13,7 +13,7 @@ import java.util.TreeMap;
  * @param externalId the idempotency key, where it is known; otherwise empty
  * @param numbers the permits or the fencing tokens of each semaphore
  * @param ttlMillis the time to live that was asked for; 0 where the grant depends on heartbeats
- * @param detail what else there is to say, such as the outcome of a release
+ * @param detail what else there is to say, such as the share of an acquire or the outcome of a release
  */
 public record Event(
         long nanos,

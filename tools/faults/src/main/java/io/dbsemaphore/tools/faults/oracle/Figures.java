@@ -20,6 +20,8 @@ import java.util.Map;
  * @param undisturbed those of them between whose kill and grant nothing else was disturbed
  * @param longestRecovery the longest of these
  * @param overstatedReleases releases told as done although another had been granted the permit before
+ * @param sharedWaits waits of callers with a share that were judged
+ * @param mostOvertaken the most grants that another key or tenant had in one of them more than the caller's own
  * @param growth what those clients used that lived longest: first, and later
  */
 public record Figures(
@@ -36,6 +38,8 @@ public record Figures(
         long undisturbed,
         Duration longestRecovery,
         long overstatedReleases,
+        long sharedWaits,
+        long mostOvertaken,
         Map<String, String> growth) {
 
     /** How many events of this kind there were. */

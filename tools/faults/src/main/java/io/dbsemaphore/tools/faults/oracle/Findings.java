@@ -26,6 +26,8 @@ public final class Findings {
         UNRESOLVED("Unresolved outcomes"),
         /** Permits of a killed client that came back too late although nothing else was disturbed. */
         LATE_RECOVERY("Permits of killed clients that came back late"),
+        /** While a caller with a share waited, another share was granted more than is promised. */
+        UNFAIR("Waits beyond the fair share"),
         /** A commit in the server's log after which more permits were held than the capacity. */
         LOGGED_OVER_GRANT("Commits above the capacity in the server's log");
 

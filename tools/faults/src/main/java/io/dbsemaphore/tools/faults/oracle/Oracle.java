@@ -28,6 +28,7 @@ public final class Oracle {
     private final Outages outages = new Outages();
     private final Recoveries recoveries;
     private final ReleaseOutcomes releases;
+    private final FairShares shares;
     private final Growth growth = new Growth();
     private final List<Check> checks;
     private final Map<String, Hold> open = new HashMap<>();
@@ -61,6 +62,7 @@ public final class Oracle {
         writes = new ProtectedWrites(findings);
         recoveries = new Recoveries(instanceTimeout, tolerance, findings);
         releases = new ReleaseOutcomes(capacities);
+        shares = new FairShares(findings);
         checks = List.of(
                 new OverGrants(capacities, findings),
                 new FencingOrder(reusing, findings),
@@ -69,6 +71,7 @@ public final class Oracle {
                 outages,
                 recoveries,
                 releases,
+                shares,
                 growth);
     }
 
@@ -199,6 +202,8 @@ public final class Oracle {
                 recoveries.undisturbed(),
                 recoveries.longest(),
                 releases.overstated(),
+                shares.judged(),
+                shares.most(),
                 growth.lines());
     }
 

@@ -77,6 +77,10 @@ public record Report(
                 number(figures.recovered())
                         + "; of " + number(figures.undisturbed()) + " without another fault meanwhile, the last after "
                         + seconds(figures.longestRecovery()));
+        table.add(
+                "Waits of callers with a share",
+                number(figures.sharedWaits()) + ", during which another key or tenant was granted at most "
+                        + number(figures.mostOvertaken()) + " permits more than the caller's own");
         table.add("All permits available after the run", seconds(free));
         table.add("Longest time without any grant", seconds(figures.longestOutage()));
         figures.afterReady()
