@@ -51,6 +51,7 @@ class MonitoringIntegrationTests {
                         "--server.port=0",
                         "--spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID(),
                         "--semaphore.metrics.refresh-interval=1s",
+                        "--semaphore.semaphores.thumbnails.weights.acme=2",
                         // so many calls that one waits, is granted and ends in every few seconds
                         "--live.pause=20ms",
                         "--live.calls.thumbnails.shortest=20ms",
