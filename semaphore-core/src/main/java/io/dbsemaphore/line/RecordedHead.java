@@ -53,7 +53,7 @@ public record RecordedHead(
         if (size <= first.size() || first.isEmpty()) {
             return null;
         }
-        // with shares, those behind are the first of further keys
+        // with shares, a record has only the first callers of further keys behind the first sixteen
         Waiter last = first.get((isShared() ? Math.min(LineHead.MAX_FIRST, first.size()) : first.size()) - 1);
         List<Waiter> several = first.stream().filter(Waiter::ofSeveral).toList();
         return several.size() < LineHead.MAX_OF_SEVERAL

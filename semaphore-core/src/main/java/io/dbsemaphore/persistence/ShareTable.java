@@ -36,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  * <p>If nobody else was granted permits since the last transaction of this instance, it knows the rows, and does not read them: each
  * transaction that writes rows raises the fence of the semaphore.
  *
- * <p>If nobody else was granted permits since the last transaction of this instance, it knows the rows, and does not read them: each
- * transaction that writes rows raises the fence of the semaphore.
- *
  * <p>All methods require an open transaction.
  */
 final class ShareTable {
@@ -89,7 +86,7 @@ final class ShareTable {
             delete from semaphore_share
             where semaphore_id = ? and share_path in (?) and updated_at <= utc_plus_millis(?)""";
 
-    /** Of so many semaphores, the rows are kept. */
+    /** The number of semaphores whose rows are kept in memory. */
     private static final int MAX_KNOWN = 1_000;
 
     private final Sql sql;
