@@ -18,10 +18,12 @@ import java.util.OptionalInt;
  *     instances; some of these may wait for other semaphores, too
  * @param ahead how many callers waited ahead of this one; if the {@linkplain #isQueueFull queue was full}, how many others waited. Of
  *     another instance only the first 16 are known to be ahead, so that this is a lower bound if more wait there
- * @param maxWaiting the setting {@code max-waiting} of the semaphore if it kept the caller from waiting, or ended its wait; otherwise empty
+ * @param maxWaiting the setting {@code max-waiting} of the semaphore if it kept the caller from waiting, or ended its wait, or
+ *     {@code max-waiting-per-share} if that did; otherwise empty
  * @param displaced whether the caller waited until newer ones took its place (setting {@code on-full=keep-newest})
  * @param expectedWait how much longer the caller would have waited, estimated as {@link QueuePosition#expectedWait}; empty if unknown, for
  *     example because no caller of this instance waited, or because the caller was displaced
+ * @param fullShare the share of the caller if {@code max-waiting-per-share} kept it from waiting, or ended its wait; otherwise empty
  */
 public record PermitShortage(
         String name,
@@ -33,7 +35,8 @@ public record PermitShortage(
         long ahead,
         OptionalInt maxWaiting,
         boolean displaced,
-        Optional<Duration> expectedWait) {
+        Optional<Duration> expectedWait,
+        Optional<String> fullShare) {
 
     /**
      * Creates a shortage without an expected wait.
@@ -58,7 +61,18 @@ public record PermitShortage(
             long ahead,
             OptionalInt maxWaiting,
             boolean displaced) {
-        this(name, capacity, held, requested, earliestExpiry, withheld, ahead, maxWaiting, displaced, Optional.empty());
+        this(
+                name,
+                capacity,
+                held,
+                requested,
+                earliestExpiry,
+                withheld,
+                ahead,
+                maxWaiting,
+                displaced,
+                Optional.empty(),
+                Optional.empty());
     }
 
     /**
@@ -106,7 +120,29 @@ public record PermitShortage(
                 ahead,
                 maxWaiting,
                 displaced,
-                Optional.of(expected));
+                Optional.of(expected),
+                fullShare);
+    }
+
+    /**
+     * Adds the share that as many others wait with as may.
+     *
+     * @param share the share
+     * @return the changed shortage
+     */
+    public PermitShortage withFullShare(String share) {
+        return new PermitShortage(
+                name,
+                capacity,
+                held,
+                requested,
+                earliestExpiry,
+                withheld,
+                ahead,
+                maxWaiting,
+                displaced,
+                expectedWait,
+                Optional.of(share));
     }
 
     /**
@@ -119,7 +155,7 @@ public record PermitShortage(
 
     /**
      * {@return whether the caller was refused before its wait time had passed, because {@code max-waiting} others waited for this
-     * semaphore}
+     * semaphore, or {@code max-waiting-per-share} with its share}
      */
     public boolean isQueueFull() {
         return maxWaiting.isPresent();

@@ -16,6 +16,10 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String MAX_WAITING = "max-waiting";
+
+    private static final String PER_SHARE = "max-waiting-per-share";
+
     /** Null in an exception that was deserialized. */
     private final transient @Nullable List<PermitShortage> shortages;
 
@@ -100,10 +104,12 @@ public class PermitsUnavailableException extends SemaphoreException {
         StringBuilder message = new StringBuilder();
         boolean blocksItself = false;
         boolean isQueueFull = false;
+        boolean isFullForShare = false;
         for (PermitShortage shortage : shortages) {
             int held = heldBy(own, shortage.name());
             message.append(message.isEmpty() ? "" : "; ").append(describe(shortage, held, firstHolders));
             isQueueFull |= shortage.isQueueFull();
+            isFullForShare |= shortage.fullShare().isPresent();
             blocksItself |= held > 0 && held + shortage.requested() > shortage.capacity();
         }
         return message.append(". Nothing was acquired")
@@ -113,7 +119,9 @@ public class PermitsUnavailableException extends SemaphoreException {
                                 ? "; it cannot succeed before the calling thread has released its permits, unless the"
                                         + " capacity is raised"
                                 : isQueueFull
-                                        ? "; try again later, or raise max-waiting to let more callers wait"
+                                        ? "; try again later, or raise "
+                                                + (isFullForShare ? PER_SHARE : MAX_WAITING)
+                                                + " to let more callers wait"
                                         : "; trying again later may succeed. SemaphoreAdmin.holders lists all holders")
                 .toString();
     }
@@ -131,14 +139,17 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + (own == 0
                         ? shortage.held() == 0 ? "" : holders(firstHolders.apply(shortage.name()))
                         : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
+        String ofShare =
+                shortage.fullShare().map(share -> " with share '" + share + "'").orElse("");
+        String limit = (ofShare.isEmpty() ? MAX_WAITING : PER_SHARE) + " is "
+                + shortage.maxWaiting().orElse(0) + ", " + held;
         if (shortage.displaced()) {
-            return "A newer caller took the place of this one in the queue of semaphore '" + shortage.name()
-                    + "' (on-full=keep-newest): max-waiting is "
-                    + shortage.maxWaiting().orElse(0) + ", " + held;
+            return "A newer caller" + ofShare + " took the place of this one in the queue of semaphore '"
+                    + shortage.name() + "' (on-full=keep-newest): " + limit;
         }
         if (shortage.isQueueFull()) {
-            return "Semaphore '" + shortage.name() + "' lets no more callers wait: " + shortage.ahead()
-                    + " wait, max-waiting is " + shortage.maxWaiting().orElse(0) + ", " + held;
+            return "Semaphore '" + shortage.name() + "' lets no more callers" + ofShare + " wait: " + shortage.ahead()
+                    + " wait, " + limit;
         }
         String ahead = shortage.ahead() == 0 ? "" : ", at least " + shortage.ahead() + " ahead in the queue";
         if (shortage.capacity() == 0) {

@@ -219,8 +219,17 @@ public final class SemaphoreSettings {
             .where(eachOf(atLeast(0, "with 0 no caller waits")));
 
     /**
-     * Who is refused when more than {@link #MAX_WAITING} callers would wait, for each semaphore or pattern; by default
-     * {@link OnFull#KEEP_OLDEST}. {@link OnFull#KEEP_NEWEST} requires {@link #MAX_WAITING}.
+     * How many callers of all instances may wait for a semaphore with the same share, for each semaphore or pattern; at least 0, by default
+     * {@link Integer#MAX_VALUE}, that is, any number. As {@link #MAX_WAITING} otherwise. Callers without a share are not counted. Of another
+     * instance, the callers of 64 shares are known. Requires {@link #FAIR}.
+     */
+    public static final Setting<PerSemaphore<Integer>> MAX_WAITING_PER_SHARE = Setting.of(
+                    "semaphore.semaphores.<name>.max-waiting-per-share", PerSemaphore.all(Integer.MAX_VALUE))
+            .where(eachOf(atLeast(0, "with 0 no caller with a share waits")));
+
+    /**
+     * Who is refused when more than {@link #MAX_WAITING} callers would wait, or more than {@link #MAX_WAITING_PER_SHARE} with the same
+     * share, for each semaphore or pattern; by default {@link OnFull#KEEP_OLDEST}. {@link OnFull#KEEP_NEWEST} requires one of these limits.
      */
     public static final Setting<PerSemaphore<OnFull>> ON_FULL =
             Setting.of("semaphore.semaphores.<name>.on-full", PerSemaphore.all(OnFull.KEEP_OLDEST));
@@ -321,8 +330,8 @@ public final class SemaphoreSettings {
 
     /**
      * Changes the settings that an application has properties for. For {@link #FAIR}, {@link #MAX_HOLD} and {@link #WAIT_TIME} it changes
-     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING}, {@link #ON_FULL}, {@link #WEIGHTS} and {@link #PATTERNS} are not
-     * changed: they have properties of single semaphores and patterns only.
+     * the value for all semaphores. {@link #REUSE}, {@link #MAX_WAITING}, {@link #MAX_WAITING_PER_SHARE}, {@link #ON_FULL},
+     * {@link #WEIGHTS} and {@link #PATTERNS} are not changed: they have properties of single semaphores and patterns only.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings
@@ -359,40 +368,51 @@ public final class SemaphoreSettings {
                 .accept(DEFAULT_TTL.property(), get(DEFAULT_TTL));
         atLeast(get(LOCK_WAIT_TIMEOUT), "the server would end transactions within semaphore.jdbc.lock-wait-timeout")
                 .accept(SESSION_IDLE_LIMIT.property(), get(SESSION_IDLE_LIMIT));
-        get(ON_FULL)
-                .byName()
-                .forEach((name, onFull) -> requireMaxWaiting("semaphore.semaphores." + name, name, onFull));
-        get(ON_FULL)
-                .byPattern()
-                .forEach((glob, onFull) -> requireMaxWaiting("semaphore.patterns.[" + glob + "]", glob, onFull));
-        get(WEIGHTS).byName().forEach((name, weights) -> requireFair("semaphore.semaphores." + name, name, weights));
-        get(WEIGHTS)
-                .byPattern()
-                .forEach((glob, weights) -> requireFair("semaphore.patterns.[" + glob + "]", glob, weights));
+        forEach(ON_FULL, this::requireMaxWaiting);
+        forEach(WEIGHTS, (property, name, weights) -> {
+            if (!weights.isEmpty()) {
+                requireFair(property, "weights", name);
+            }
+        });
+        forEach(MAX_WAITING_PER_SHARE, (property, name, most) -> requireFair(property, "max-waiting-per-share", name));
         return this;
     }
 
-    private void requireFair(String property, String name, Map<String, Integer> weights) {
+    private interface Check<T> {
+
+        void accept(String property, String name, T value);
+    }
+
+    private <T> void forEach(Setting<PerSemaphore<T>> setting, Check<T> check) {
+        get(setting).byName().forEach((name, value) -> check.accept("semaphore.semaphores." + name, name, value));
+        get(setting)
+                .byPattern()
+                .forEach((glob, value) -> check.accept("semaphore.patterns.[" + glob + "]", glob, value));
+    }
+
+    private void requireFair(String property, String setting, String name) {
         PerSemaphore<Boolean> fair = get(FAIR);
-        if (!weights.isEmpty() && !fair.of(name)) {
+        if (!fair.of(name)) {
             String refusing = fair.byName().containsKey(name)
                     ? property + ".fair"
                     : PerSemaphore.longestMatch(fair.byPattern(), name)
                             .map(pattern -> "semaphore.patterns.[" + pattern.getKey() + "].fair")
                             .orElse(FAIR.property());
             throw new IllegalArgumentException(
-                    ("%s.weights is set, but %s is false: each instance has a queue of its own, in which no shares"
-                                    + " are kept. Set fair to true, or remove weights")
-                            .formatted(property, refusing));
+                    ("%s.%s is set, but %s is false: each instance has a queue of its own, in which no shares"
+                                    + " are kept. Set fair to true, or remove %2$s")
+                            .formatted(property, setting, refusing));
         }
     }
 
     private void requireMaxWaiting(String property, String name, OnFull onFull) {
-        if (onFull == OnFull.KEEP_NEWEST && get(MAX_WAITING).of(name) == Integer.MAX_VALUE) {
+        if (onFull == OnFull.KEEP_NEWEST
+                && get(MAX_WAITING).of(name) == Integer.MAX_VALUE
+                && get(MAX_WAITING_PER_SHARE).of(name) == Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
-                    ("%s.on-full is keep-newest, but %s.max-waiting is not set: any number of callers could"
-                                    + " wait, and none would be refused. Set max-waiting, or remove on-full")
-                            .formatted(property, property));
+                    ("%s.on-full is keep-newest, but neither max-waiting nor max-waiting-per-share is set: any number of callers"
+                                    + " could wait, and none would be refused. Set one of them, or remove on-full")
+                            .formatted(property));
         }
     }
 

@@ -158,7 +158,9 @@ public record Allocation(
                                 shortage.withheld(),
                                 shortage.ahead(),
                                 shortage.maxWaiting(),
-                                shortage.displaced()))
+                                shortage.displaced(),
+                                shortage.expectedWait(),
+                                shortage.fullShare()))
                         .toList())));
         return outcomes;
     }
@@ -193,9 +195,12 @@ public record Allocation(
             }
             boolean isNow = admission.isNow() && availability.isVerified(acquire);
             isShort |= !isNow;
-            boolean isFull = isNew && availability.isLineFull();
-            if (isFull || !isNow) {
-                shortages.add(availability.shortage(ask, line, isFull));
+            if (isNew && availability.isLineFull()) {
+                shortages.add(availability.shortageOfFull(ask, line));
+            } else if (isNew && availability.isFullFor(acquire.share())) {
+                shortages.add(availability.shortageOfFull(ask, line, acquire.share()));
+            } else if (!isNow) {
+                shortages.add(availability.shortage(ask, line));
             }
         }
         if (isShort) {
@@ -214,7 +219,7 @@ public record Allocation(
         if (waits(acquire)) {
             boolean reserves = !acquire.isOfSeveral() || ReservationWindow.isOpen(now());
             acquire.charges().forEach((name, ask) -> {
-                availability(name).join();
+                availability(name).join(acquire.share());
                 if (reserves) {
                     availability(name).reserve(ask);
                 }

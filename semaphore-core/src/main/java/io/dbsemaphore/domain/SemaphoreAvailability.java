@@ -9,6 +9,7 @@ import io.dbsemaphore.line.LineLimit;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.ShareTurns;
 import io.dbsemaphore.line.Waiter;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -31,25 +33,38 @@ public final class SemaphoreAvailability {
     private final HeldSum before;
     private final WaitersElsewhere elsewhere;
     private final LineLimit limit;
+    private final Function<Share, LineLimit> limitOf;
     private long held;
     private boolean heldExclusively;
     private long reserved;
     private long tokens;
     private int joined;
+    private final Map<Share, Integer> joinedBy = new HashMap<>();
     private @Nullable ShareTurns turns;
     private @Nullable ShareTags tags;
 
     /** Begins without a limit of the callers that wait. */
     public SemaphoreAvailability(LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere) {
-        this(semaphore, before, elsewhere, LineLimit.NONE);
+        this(semaphore, before, elsewhere, LineLimit.NONE, share -> LineLimit.NONE);
     }
 
+    /**
+     * Begins.
+     *
+     * @param limit how many callers may wait
+     * @param limitOf how many callers with a share may wait
+     */
     public SemaphoreAvailability(
-            LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere, LineLimit limit) {
+            LockedSemaphore semaphore,
+            HeldSum before,
+            WaitersElsewhere elsewhere,
+            LineLimit limit,
+            Function<Share, LineLimit> limitOf) {
         this.semaphore = semaphore;
         this.before = before;
         this.elsewhere = elsewhere;
         this.limit = limit;
+        this.limitOf = limitOf;
         this.held = before.held();
         this.heldExclusively = before.exclusive();
     }
@@ -189,13 +204,21 @@ public final class SemaphoreAvailability {
     }
 
     /** Counts a refused acquire of this batch that waits. */
-    void join() {
+    void join(Share share) {
         joined++;
+        if (!share.isNone()) {
+            joinedBy.merge(share, 1, Integer::sum);
+        }
     }
 
     /** Whether no further caller may wait. */
     boolean isLineFull() {
-        return limit.isReached(joined, elsewhere);
+        return limit.isReached(joined, elsewhere.callers());
+    }
+
+    /** Whether no further caller with a share may wait. */
+    boolean isFullFor(Share share) {
+        return limitOf.apply(share).isReached(joinedBy.getOrDefault(share, 0), elsewhere.callers(share));
     }
 
     /** The lowest token that will be held. */
@@ -250,8 +273,23 @@ public final class SemaphoreAvailability {
                 semaphore.capacity(), held, unheld(), semaphore.fence(), fence(), now(), elsewhere, isRegistered, tags);
     }
 
-    /** @param isFull whether the acquire may not wait, since the line is full */
-    PermitShortage shortage(Ask ask, LineAhead line, boolean isFull) {
+    PermitShortage shortage(Ask ask, LineAhead line) {
+        return shortage(ask, line, joined + line.callers(), OptionalInt.empty());
+    }
+
+    /** The shortage of an acquire that may not wait, since the line is full. */
+    PermitShortage shortageOfFull(Ask ask, LineAhead line) {
+        return shortage(ask, line, joined + limit.here() + elsewhere.callers(), OptionalInt.of(limit.max()));
+    }
+
+    /** The shortage of an acquire that may not wait, since the line is full for its share. */
+    PermitShortage shortageOfFull(Ask ask, LineAhead line, Share share) {
+        LineLimit full = limitOf.apply(share);
+        long waiting = joinedBy.getOrDefault(share, 0) + full.here() + elsewhere.callers(share);
+        return shortage(ask, line, waiting, OptionalInt.of(full.max())).withFullShare(share.path());
+    }
+
+    private PermitShortage shortage(Ask ask, LineAhead line, long ahead, OptionalInt maxWaiting) {
         return new PermitShortage(
                 semaphore.name(),
                 semaphore.capacity(),
@@ -259,8 +297,8 @@ public final class SemaphoreAvailability {
                 ask.permits(semaphore.capacity()),
                 Optional.empty(),
                 Math.min(available(), reserved + line.withheld(semaphore.capacity())),
-                joined + (isFull ? limit.here() + elsewhere.callers() : line.callers()),
-                isFull ? OptionalInt.of(limit.max()) : OptionalInt.empty(),
+                ahead,
+                maxWaiting,
                 false);
     }
 }

@@ -91,7 +91,7 @@ final class Run {
     private final BackgroundReleaser background;
     final KeepAlive keepAlive;
     final GroupCommit commit;
-    private final Weights weights;
+    final Weights weights;
     final AcquireFactory acquireFactory;
     final ReleaseService releases;
     final Quotas quotas;
@@ -177,6 +177,7 @@ final class Run {
                                 .withMaxWaiting(
                                         settings.get(SemaphoreSettings.MAX_WAITING)::of,
                                         keepsNewest(settings.get(SemaphoreSettings.ON_FULL)))
+                                .withMaxPerShare(settings.get(SemaphoreSettings.MAX_WAITING_PER_SHARE)::of)
                                 .withWeights(weights)
                                 .withReuse(name -> !settings.get(SemaphoreSettings.REUSE)
                                         .of(name)

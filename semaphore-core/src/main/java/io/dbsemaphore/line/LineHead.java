@@ -2,9 +2,11 @@ package io.dbsemaphore.line;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -17,8 +19,10 @@ import java.util.function.Function;
  * @param since the earliest arrival among all callers, in microseconds since 1970 by the database's clock
  * @param isShared whether the callers are in the order of their shares
  * @param hidesKeys whether there are keys none of whose callers is among the first
+ * @param byShare the number of callers with the shares of the first ones, and with others that are asked for; empty if it is not limited
  */
-public record LineHead(List<Waiter> first, int size, long since, boolean isShared, boolean hidesKeys) {
+public record LineHead(
+        List<Waiter> first, int size, long since, boolean isShared, boolean hidesKeys, Map<Share, Integer> byShare) {
 
     public static final LineHead EMPTY = new LineHead(List.of(), 0);
 
@@ -38,6 +42,12 @@ public record LineHead(List<Waiter> first, int size, long since, boolean isShare
 
     public LineHead {
         first = List.copyOf(first);
+        byShare = Map.copyOf(byShare);
+    }
+
+    /** Creates the head of a line with shares, of whose callers any number may wait. */
+    public LineHead(List<Waiter> first, int size, long since, boolean isShared, boolean hidesKeys) {
+        this(first, size, since, isShared, hidesKeys, Map.of());
     }
 
     /** Creates the head of a line without shares. */
@@ -103,6 +113,30 @@ public record LineHead(List<Waiter> first, int size, long since, boolean isShare
             }
         }
         return first;
+    }
+
+    public LineHead withCallers(Map<Share, Integer> counts) {
+        return new LineHead(first, size, since, isShared, hidesKeys, counts);
+    }
+
+    /** The number of callers with a share; 0 if it is not known. */
+    int callers(Share share) {
+        return byShare.getOrDefault(share, 0);
+    }
+
+    /** The number of callers with a share, where that is known and not all of them are among the first. */
+    public Map<String, Integer> furtherByShare() {
+        Map<String, Integer> further = new HashMap<>();
+        if (!byShare.isEmpty()) {
+            Map<Share, Integer> listed = new HashMap<>();
+            first.forEach(each -> listed.merge(each.share(), 1, Integer::sum));
+            listed.forEach((share, count) -> {
+                if (callers(share) > count) {
+                    further.put(share.path(), callers(share));
+                }
+            });
+        }
+        return further;
     }
 
     /** Whether one of the first callers has a head start, and may stand ahead of callers that other instances know. */

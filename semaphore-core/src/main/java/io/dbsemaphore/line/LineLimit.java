@@ -1,8 +1,8 @@
 package io.dbsemaphore.line;
 
 /**
- * How many callers may wait for a semaphore. Both ask this: the transaction that refuses a caller, and the queue when the caller is about
- * to wait.
+ * How many callers may wait for a semaphore, or how many with the same share. Both ask this: the transaction that refuses a caller, and the
+ * queue when the caller is about to wait.
  *
  * @param max the maximum number, of all instances; {@link #UNLIMITED} if there is none
  * @param here the number of callers of this instance that wait
@@ -27,9 +27,10 @@ public record LineLimit(int max, int here, boolean keepsNewest) {
      * Whether no further caller may wait.
      *
      * @param more the number of callers of this instance that are about to wait
+     * @param elsewhere the number of callers of other instances that wait
      */
-    public boolean isReached(int more, WaitersElsewhere elsewhere) {
-        return max < UNLIMITED && !keepsNewest && here + more + elsewhere.callers() >= max;
+    public boolean isReached(int more, long elsewhere) {
+        return max < UNLIMITED && !keepsNewest && here + more + elsewhere >= max;
     }
 
     /**

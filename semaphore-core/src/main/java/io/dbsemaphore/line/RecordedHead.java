@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAt when the record expires, by the database's clock, unless the instance confirms it
  * @param weights the weights of the callers' shares, as that instance knows them, by tenant and by path; null if it is of a version that
  *     knows no shares
+ * @param byShare the number of callers with a share, by path, where more wait than are among the first, and that is known
  */
 public record RecordedHead(
         long semaphoreId,
@@ -25,7 +26,8 @@ public record RecordedHead(
         List<Waiter> first,
         int size,
         LocalDateTime expiresAt,
-        @Nullable Map<String, Integer> weights) {
+        @Nullable Map<String, Integer> weights,
+        Map<String, Integer> byShare) {
 
     /** Longer than the time for which an instance confirms its callers, plus the largest difference between the clocks of a cluster. */
     private static final Duration MAX_VALID = Duration.ofSeconds(3);
@@ -34,9 +36,25 @@ public record RecordedHead(
         first = List.copyOf(first);
     }
 
+    /** A record with all callers of each share, as far as is known. */
+    public RecordedHead(
+            long semaphoreId,
+            long instance,
+            List<Waiter> first,
+            int size,
+            LocalDateTime expiresAt,
+            @Nullable Map<String, Integer> weights) {
+        this(semaphoreId, instance, first, size, expiresAt, weights, Map.of());
+    }
+
     /** A record of callers without shares. */
     public RecordedHead(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
         this(semaphoreId, instance, first, size, expiresAt, Map.of());
+    }
+
+    /** Whether more callers with a share may wait than {@link #callers} counts. */
+    public boolean mayHaveMore(Share share) {
+        return size > first.size() && !byShare.containsKey(share.path());
     }
 
     /** Whether the callers are in the order of their shares: the record has the weight of callers without one, too. */
@@ -45,7 +63,15 @@ public record RecordedHead(
     }
 
     RecordedHead with(List<Waiter> others) {
-        return new RecordedHead(semaphoreId, instance, others, size, expiresAt, weights);
+        return new RecordedHead(semaphoreId, instance, others, size, expiresAt, weights, byShare);
+    }
+
+    /** The number of callers with a share: those among the first ones, unless there are known to be more. */
+    long callers(Share share) {
+        Integer known = byShare.get(share.path());
+        return known != null
+                ? known
+                : first.stream().filter(waiter -> waiter.share().equals(share)).count();
     }
 
     /** The caller behind which others of this instance may stand whose places are not known; null if all are known. */

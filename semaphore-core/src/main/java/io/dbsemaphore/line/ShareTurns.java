@@ -195,6 +195,11 @@ public final class ShareTurns {
         Set<Share> shares = new HashSet<>();
         all.forEach(each -> shares.add(each.share()));
         first.forEach(each -> shares.remove(each.share()));
-        return new LineHead(first, own.size() + refused.size(), since, true, own.hidesKeys() || !shares.isEmpty());
+        Map<Share, Integer> byShare = new HashMap<>(own.byShare());
+        if (!byShare.isEmpty()) {
+            refused.forEach(each -> byShare.merge(each.share(), 1, Integer::sum));
+        }
+        return new LineHead(
+                first, own.size() + refused.size(), since, true, own.hidesKeys() || !shares.isEmpty(), byShare);
     }
 }

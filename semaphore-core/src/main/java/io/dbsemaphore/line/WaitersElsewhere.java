@@ -3,8 +3,10 @@ package io.dbsemaphore.line;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The callers of other instances that wait for a semaphore. Their permits are withheld from later callers of this instance.
@@ -86,6 +88,22 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
         return callers;
     }
 
+    /** The number of these callers with a share, as far as it is known. */
+    public long callers(Share share) {
+        long callers = 0;
+        for (RecordedHead queue : queues) {
+            callers += queue.callers(share);
+        }
+        return callers;
+    }
+
+    /** The shares of those of these callers that are known. */
+    public Set<Share> shares() {
+        Set<Share> shares = new HashSet<>();
+        queues.forEach(queue -> queue.first().forEach(waiter -> shares.add(waiter.share())));
+        return shares;
+    }
+
     /** The number of callers that are known to be ahead of this place. */
     public long callersAhead(Place place) {
         long ahead = 0;
@@ -112,14 +130,30 @@ public record WaitersElsewhere(long instance, List<RecordedHead> queues) {
     public long callersSince(long arrival) {
         long since = 0;
         for (RecordedHead queue : queues) {
-            long earlier = 0;
-            for (Waiter waiter : queue.first()) {
-                boolean isTie = waiter.arrival() == arrival && queue.instance() < instance;
-                earlier += isTie || waiter.arrival() < arrival ? 1 : 0;
-            }
-            since += earlier < queue.first().size() ? queue.size() - earlier : 0;
+            since += callersSince(arrival, queue, queue.first(), queue.size());
         }
         return since;
+    }
+
+    /** As {@link #callersSince(long)}, of the callers with a share. */
+    public long callersSince(long arrival, Share share) {
+        long since = 0;
+        for (RecordedHead queue : queues) {
+            List<Waiter> first = queue.first().stream()
+                    .filter(waiter -> waiter.share().equals(share))
+                    .toList();
+            since += callersSince(arrival, queue, first, queue.callers(share));
+        }
+        return since;
+    }
+
+    private long callersSince(long arrival, RecordedHead queue, List<Waiter> first, long size) {
+        long earlier = 0;
+        for (Waiter waiter : first) {
+            boolean isTie = waiter.arrival() == arrival && queue.instance() < instance;
+            earlier += isTie || waiter.arrival() < arrival ? 1 : 0;
+        }
+        return earlier < first.size() ? size - earlier : 0;
     }
 
     /** The number of other instances that have a caller ahead of this place, and permits withheld for it. */

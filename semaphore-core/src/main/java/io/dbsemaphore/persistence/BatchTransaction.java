@@ -382,7 +382,8 @@ public final class BatchTransaction {
                             semaphore,
                             sum,
                             queues.elsewhere(semaphore.id(), sum.now()),
-                            queues.limit(semaphore.name())));
+                            queues.limit(semaphore.name()),
+                            share -> queues.limit(semaphore.name(), share)));
         }
         return availabilities;
     }

@@ -10,8 +10,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It begins with its version. Each space is followed by one caller: in base 36, the microseconds from the place of the caller before it,
  * or from the earliest arrival for the first one; then the number of its permits, or {@code *} for all of them; then {@code +} if it waits
  * for several semaphores; then {@code ;h=} and its head start, if it has one. An example is {@code 1 0:1 2s:1+ -1e:*;h=5j}. A difference
- * may be negative. Versions without head starts take a place for an arrival, and get the same order.
+ * may be negative. In a text with shares, {@code n=} and the decimal number of all callers with the share of this one may follow. Versions without head starts take a place for an arrival, and get the same order.
  *
  * <p>A later version of the library may append to a caller, after {@code ;} or {@code ,}, what this one can ignore. If ignoring it would
  * break the order, the later version has a higher number. A text that this one does not understand stands for one caller of one permit who
@@ -37,10 +39,13 @@ final class WaiterCodec {
     private static final String ALL = "*";
     private static final String OF_SEVERAL = "+";
     private static final String HEAD_START = ";h=";
+    private static final String CALLERS = "n=";
 
     /** Limits the digits, so that no number overflows. */
     private static final Pattern WAITER =
             Pattern.compile("(-?[0-9a-z]{1,11}):([1-9][0-9]{0,9}|\\*)(\\+?)(?:;(?:h=([0-9a-z]{1,11})(?:,|$))?[^ ]*)?");
+
+    private static final Pattern CALLERS_WITH_SHARE = Pattern.compile("[^;]*;(?:[^ ]*,)?n=([0-9]{1,9})(?:,[^ ]*)?");
 
     /** Stands for nobody with a share. */
     static final String NO_SHARES = "-";
@@ -70,19 +75,27 @@ final class WaiterCodec {
         String shares = texts.shares();
         WithShares callers = shares == null ? null : decodeShares(shares, since);
         if (callers != null) {
-            return new RecordedHead(semaphoreId, instance, callers.waiters(), size, expiresAt, callers.weights());
+            return new RecordedHead(
+                    semaphoreId, instance, callers.waiters(), size, expiresAt, callers.weights(), callers.byShare());
         }
         List<Waiter> waiters = decode(texts.waiters(), texts.byPlace(), since);
         boolean knowsShares = NO_SHARES.equals(shares);
-        return new RecordedHead(semaphoreId, instance, waiters, size, expiresAt, knowsShares ? Map.of() : null);
+        Map<String, Integer> weights = knowsShares ? Map.of() : null;
+        return new RecordedHead(semaphoreId, instance, waiters, size, expiresAt, weights);
     }
 
     /**
      * Waiting callers with shares, in their order.
      *
      * @param weights the weights of these shares, by tenant and by path
+     * @param byShare the number of callers with a share, by path, where more wait than these
      */
-    record WithShares(List<Waiter> waiters, Map<String, Integer> weights) {}
+    record WithShares(List<Waiter> waiters, Map<String, Integer> weights, Map<String, Integer> byShare) {
+
+        WithShares(List<Waiter> waiters, Map<String, Integer> weights) {
+            this(waiters, weights, Map.of());
+        }
+    }
 
     /**
      * Encodes waiting callers with their shares: after the version, a line for each, with the text above, the weights of its tenant and
@@ -93,11 +106,15 @@ final class WaiterCodec {
     static String encode(WithShares callers, long since) {
         StringBuilder text = new StringBuilder(VERSION);
         long before = since;
+        Set<String> counted = new HashSet<>();
         for (Waiter waiter : callers.waiters()) {
-            String next = NEXT + encode(List.of(waiter), before, true) + "|"
+            String path = waiter.share().path();
+            Integer count = counted.add(path) ? callers.byShare().get(path) : null;
+            String next = NEXT + encode(List.of(waiter), before, true)
+                    + (count == null ? "" : (waiter.headStart() > 0 ? "," : ";") + CALLERS + count) + "|"
                     + callers.weights().getOrDefault(waiter.share().tenant(), 1) + ","
                     + callers.weights().getOrDefault(waiter.share().keyPath(), 1) + "|"
-                    + waiter.share().path();
+                    + path;
             if (text.length() + next.length() > MAX_SHARES) {
                 break;
             }
@@ -120,6 +137,7 @@ final class WaiterCodec {
         }
         List<Waiter> waiters = new ArrayList<>();
         Map<String, Integer> weights = new HashMap<>(Map.of(Share.NONE.path(), 1));
+        Map<String, Integer> byShare = new HashMap<>();
         long before = since;
         for (String line : Arrays.asList(lines).subList(1, lines.length)) {
             Matcher matcher = WITH_SHARE.matcher(line);
@@ -136,9 +154,13 @@ final class WaiterCodec {
             if (!share.key().isEmpty()) {
                 weights.put(share.path(), Math.max(1, Integer.parseInt(matcher.group(3))));
             }
+            Matcher count = CALLERS_WITH_SHARE.matcher(matcher.group(1));
+            if (count.matches()) {
+                byShare.put(share.path(), Integer.parseInt(count.group(1)));
+            }
             before = first.place().at();
         }
-        return new WithShares(waiters, weights);
+        return new WithShares(waiters, weights, byShare);
     }
 
     /** Encodes waiting callers in their order. The earliest of them came at this time. */

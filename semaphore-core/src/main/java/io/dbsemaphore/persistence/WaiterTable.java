@@ -205,6 +205,11 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             return local.limit(name);
         }
 
+        /** Returns how many callers with a share may wait for a semaphore. */
+        LineLimit limit(String name, Share share) {
+            return local.limit(name, share);
+        }
+
         private Optional<RecordedHead> own(long semaphoreId) {
             return queues.getOrDefault(semaphoreId, List.of()).stream()
                     .filter(queue -> queue.instance() == local.instance())
@@ -271,12 +276,16 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
         private boolean isRecorded(String name, RecordedHead row, LineHead queue) {
             List<Waiter> first = queue.first();
             if (row.first().size() < first.size() && queue.isShared()) {
-                String text =
-                        WaiterCodec.encode(new WaiterCodec.WithShares(first, weights(name, first)), queue.since());
-                first = first.subList(0, WaiterCodec.callers(text));
+                first = first.subList(0, WaiterCodec.callers(withShares(name, queue)));
             }
             return row.first().equals(first)
                     && (queue.isShared() ? weights(name, first) : Map.of()).equals(row.weights());
+        }
+
+        private String withShares(String name, LineHead queue) {
+            return WaiterCodec.encode(
+                    new WaiterCodec.WithShares(queue.first(), weights(name, queue.first()), queue.furtherByShare()),
+                    queue.since());
         }
 
         private Map<String, Integer> weights(String name, List<Waiter> callers) {
@@ -305,8 +314,7 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
             return new WaiterCodec.Texts(
                     WaiterCodec.encodeByPlace(earliest, queue.since()),
                     WaiterCodec.encode(earliest, queue.since()),
-                    WaiterCodec.encode(
-                            new WaiterCodec.WithShares(queue.first(), weights(name, queue.first())), queue.since()));
+                    withShares(name, queue));
         }
 
         private void update(String name, long semaphoreId, LineHead queue, LocalDateTime now) {
@@ -349,7 +357,9 @@ record WaiterTable(Sql sql, SemaphoreTable semaphores) {
                 LineHead queue = local.of(name);
                 boolean isInFlight = inFlight.contains(name);
                 boolean due = !row.isValidFor(isInFlight ? MIN_VALID_IN_FLIGHT : MIN_VALID_IN_POLL, now);
-                if (isInFlight || (isRecorded(name, row, queue) && !queue.isEmpty() && row.size() == queue.size())) {
+                boolean hasSizes = row.size() == queue.size()
+                        && (!local.isLimitedPerShare(name) || row.byShare().equals(queue.furtherByShare()));
+                if (isInFlight || (isRecorded(name, row, queue) && !queue.isEmpty() && hasSizes)) {
                     if (due) {
                         unchanged.add(id);
                     }

@@ -180,13 +180,36 @@ class SemaphoreSettingsTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(unbounded::requireConsistent)
                 .withMessage(
-                        "semaphore.semaphores.report.on-full is keep-newest, but semaphore.semaphores.report.max-waiting"
-                                + " is not set: any number of callers could wait, and none would be refused. Set max-waiting, or"
-                                + " remove on-full");
+                        "semaphore.semaphores.report.on-full is keep-newest, but neither max-waiting nor max-waiting-per-share is"
+                                + " set: any number of callers could wait, and none would be refused. Set one of them, or remove"
+                                + " on-full");
         assertThatIllegalArgumentException()
                 .isThrownBy(unbounded.with(SemaphoreSettings.MAX_WAITING, ofReport)::requireConsistent)
                 .withMessageStartingWith("semaphore.patterns.[tenant:*].on-full is keep-newest, but ");
         assertThatCode(unbounded.with(SemaphoreSettings.MAX_WAITING, ofReport.with("*", 3))::requireConsistent)
                 .doesNotThrowAnyException();
+        assertThatCode(
+                        unbounded.with(SemaphoreSettings.MAX_WAITING_PER_SHARE, ofReport.with("*", 3))
+                                ::requireConsistent)
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void limitTheCallersOfAShareOnlyWhereSharesAreKept() {
+        PerSemaphore<Integer> ofReport = PerSemaphore.all(Integer.MAX_VALUE).with("report", 1);
+        SemaphoreSettings limited = defaults.with(SemaphoreSettings.MAX_WAITING_PER_SHARE, ofReport);
+        PerSemaphore<Boolean> fair = PerSemaphore.all(true);
+
+        assertThatCode(limited.with(SemaphoreSettings.FAIR, fair.with("backup", false))::requireConsistent)
+                .doesNotThrowAnyException();
+        assertThatIllegalArgumentException()
+                .isThrownBy(limited.with(SemaphoreSettings.FAIR, fair.with("report", false))::requireConsistent)
+                .withMessage(
+                        "semaphore.semaphores.report.max-waiting-per-share is set, but semaphore.semaphores.report.fair is"
+                                + " false: each instance has a queue of its own, in which no shares are kept. Set fair to true, or remove"
+                                + " max-waiting-per-share");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> defaults.with(SemaphoreSettings.MAX_WAITING_PER_SHARE, ofReport.with("report", -1)))
+                .withMessageContaining("with 0 no caller with a share waits");
     }
 }

@@ -131,6 +131,7 @@ class AllocationTests {
                 new LockedSemaphore(1, name, capacity, 10, null),
                 new HeldSum(1, 0, false, 0, NOW),
                 WaitersElsewhere.NONE,
-                limit);
+                limit,
+                share -> LineLimit.NONE);
     }
 }

@@ -119,9 +119,9 @@ class SemaphoreAvailabilityTests {
     void describesAShortage() {
         SemaphoreAvailability five = availability(5, 2);
         five.reserve(Ask.of(1));
-        assertThat(five.shortage(Ask.of(3), withheld(1), false))
+        assertThat(five.shortage(Ask.of(3), withheld(1)))
                 .isEqualTo(new PermitShortage("backup", 5, 2, 3, Optional.empty(), 2, 1, OptionalInt.empty(), false));
-        assertThat(five.shortage(Ask.ALL, withheld(7), false))
+        assertThat(five.shortage(Ask.ALL, withheld(7)))
                 .as("all of it; no more is withheld than is available")
                 .isEqualTo(new PermitShortage("backup", 5, 2, 5, Optional.empty(), 3, 1, OptionalInt.empty(), false));
     }

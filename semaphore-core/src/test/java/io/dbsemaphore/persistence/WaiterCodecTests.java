@@ -128,6 +128,37 @@ class WaiterCodecTests {
         assertThat(WaiterCodec.decodeShares(text, SINCE)).isEqualTo(callers);
     }
 
+    @Test
+    void decodesTheNumberOfAllCallersOfAShare() {
+        WithShares callers = new WithShares(
+                List.of(
+                        waiter(0, 1, "acme"),
+                        new Waiter(Places.at(SINCE - 50), Ask.of(1), false, 100, Share.of("other")),
+                        waiter(50, 1, "acme"),
+                        waiter(90, 1, "last/n=3")),
+                Map.of("", 1, "acme", 1, "other", 1, "last", 1, "last/n=3", 1),
+                Map.of("acme", 40, "other", 2_000_000));
+
+        String text = WaiterCodec.encode(callers, SINCE);
+
+        assertThat(text.split("\n"))
+                .containsExactly(
+                        "1",
+                        "0:1;n=40|1,1|acme",
+                        "-1e:1;h=2s,n=2000000|1,1|other",
+                        "2s:1|1,1|acme",
+                        "14:1|1,1|last/n=3");
+        assertThat(WaiterCodec.decodeShares(text, SINCE)).isEqualTo(callers);
+    }
+
+    @Test
+    void decodesTheNumberAmongWhatALaterVersionAppends() {
+        WithShares decoded = WaiterCodec.decodeShares("1\n0:1;y=2,n=7,z=5|1,1|a", SINCE);
+
+        assertThat(decoded).isNotNull();
+        assertThat(decoded.byShare()).isEqualTo(Map.of("a", 7));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

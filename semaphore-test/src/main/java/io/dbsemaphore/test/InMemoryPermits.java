@@ -139,7 +139,7 @@ final class InMemoryPermits implements PermitManager {
     private List<QueuePosition> positions(Caller caller) {
         return caller.request().permits().keySet().stream()
                 .sorted()
-                .map(name -> new QueuePosition(name, ahead(caller, name, false), false, Optional.empty()))
+                .map(name -> new QueuePosition(name, ahead(caller, name), false, Optional.empty()))
                 .toList();
     }
 
@@ -175,15 +175,14 @@ final class InMemoryPermits implements PermitManager {
                 return true;
             }
             boolean waits = now.isBefore(caller.deadline());
-            Set<String> full = waits && caller == newcomer ? fullQueues(caller) : Set.of();
-            Set<String> refusing =
-                    full.stream().filter(name -> !ledger.keepsNewest(name)).collect(Collectors.toUnmodifiableSet());
+            List<WaitingLimit> reached = waits && caller == newcomer ? reachedLimits(caller) : List.of();
+            Map<String, WaitingLimit> refusing = refusing(reached);
             if (waits && refusing.isEmpty()) {
-                full.forEach(name -> displaceEarliest(name, now));
+                reached.forEach(limit -> displaceEarliest(limit, now));
                 return false;
             }
             List<PermitShortage> shortages = ledger.shortages(
-                    caller.request(), ahead, name -> ahead(caller, name, refusing.contains(name)), refusing, now);
+                    caller.request(), ahead, name -> ahead(caller, name, refusing.get(name)), refusing, now);
             answer(caller, refusal(caller, shortages));
         } catch (RuntimeException rejection) {
             fail(caller, rejection);
@@ -202,31 +201,46 @@ final class InMemoryPermits implements PermitManager {
         });
     }
 
-    /** The semaphores that as many others wait for as may wait. */
-    private Set<String> fullQueues(Caller caller) {
-        return caller.request().permits().keySet().stream()
-                .filter(name -> ahead(caller, name, true) >= ledger.maxWaiting(name))
-                .collect(Collectors.toUnmodifiableSet());
+    /** The limits by which as many others wait as may. */
+    private List<WaitingLimit> reachedLimits(Caller caller) {
+        return ledger.waitingLimits(caller.request()).stream()
+                .filter(limit -> others(caller, limit).size() >= limit.max())
+                .toList();
+    }
+
+    /** The first limit of each semaphore by which a further caller is refused. */
+    private static Map<String, WaitingLimit> refusing(List<WaitingLimit> reached) {
+        return reached.stream()
+                .filter(limit -> !limit.keepsNewest())
+                .collect(Collectors.toUnmodifiableMap(WaitingLimit::name, limit -> limit, (first, later) -> first));
+    }
+
+    /** The callers that a limit counts, without this one. */
+    private List<Caller> others(@Nullable Caller caller, WaitingLimit limit) {
+        return queue.stream()
+                .filter(other -> other != caller && limit.counts(other))
+                .toList();
     }
 
     /** Ends the wait of the caller that came first, if still as many wait beside the newcomer as may. */
-    private void displaceEarliest(String name, Instant now) {
-        List<Caller> others = queue.stream()
-                .filter(caller ->
-                        caller != newcomer && caller.request().permits().containsKey(name))
-                .toList();
-        if (others.size() >= ledger.maxWaiting(name)) {
+    private void displaceEarliest(WaitingLimit limit, Instant now) {
+        List<Caller> others = others(newcomer, limit);
+        if (others.size() >= limit.max()) {
             Caller earliest = Collections.min(others, Comparator.comparing(Caller::since));
-            answer(earliest, refusal(earliest, List.of(ledger.displacement(name, earliest.request(), now))));
+            answer(earliest, refusal(earliest, List.of(ledger.displacement(limit, earliest.request(), now))));
             isDisplaced = true;
         }
     }
 
-    /** The number of callers ahead of this one; of a full queue all others. */
-    private long ahead(Caller caller, String name, boolean isFull) {
+    /** The number of callers ahead of this one; if a limit refuses it, of all others that this limit counts. */
+    private long ahead(Caller caller, String name, @Nullable WaitingLimit refusing) {
+        return refusing == null ? ahead(caller, name) : others(caller, refusing).size();
+    }
+
+    private long ahead(Caller caller, String name) {
         return Line.order(queue, ledger).stream()
-                .takeWhile(other -> isFull || other != caller)
-                .filter(other -> other != caller && other.request().permits().containsKey(name))
+                .takeWhile(other -> other != caller)
+                .filter(other -> other.request().permits().containsKey(name))
                 .count();
     }
 

@@ -14,6 +14,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -189,27 +190,32 @@ final class Ledger {
      * The shortages of a refused caller.
      *
      * @param callers how many callers are ahead of it
-     * @param full the semaphores that no more callers may wait for
+     * @param full the limits by which it may not wait, by semaphore
      */
     List<PermitShortage> shortages(
             AcquireRequest request,
             Map<String, Long> ahead,
             ToLongFunction<String> callers,
-            Set<String> full,
+            Map<String, WaitingLimit> full,
             Instant now) {
         Set<String> names = shortOf(request, ahead);
-        names.addAll(full);
+        names.addAll(full.keySet());
         return names.stream()
-                .map(name -> new PermitShortage(
-                        name,
-                        capacity(name),
-                        held(name),
-                        countOf(name, request),
-                        earliestExpiry(name, now),
-                        Math.min(available(name), ahead.getOrDefault(name, 0L)),
-                        callers.applyAsLong(name),
-                        full.contains(name) ? OptionalInt.of(maxWaiting(name)) : OptionalInt.empty(),
-                        false))
+                .map(name -> {
+                    Optional<WaitingLimit> limit = Optional.ofNullable(full.get(name));
+                    return new PermitShortage(
+                            name,
+                            capacity(name),
+                            held(name),
+                            countOf(name, request),
+                            earliestExpiry(name, now),
+                            Math.min(available(name), ahead.getOrDefault(name, 0L)),
+                            callers.applyAsLong(name),
+                            limit.map(each -> OptionalInt.of(each.max())).orElse(OptionalInt.empty()),
+                            false,
+                            Optional.empty(),
+                            limit.flatMap(WaitingLimit::share));
+                })
                 .toList();
     }
 
@@ -224,7 +230,8 @@ final class Ledger {
     }
 
     /** The shortage of a caller that newer ones have displaced, as many as may wait. */
-    PermitShortage displacement(String name, AcquireRequest request, Instant now) {
+    PermitShortage displacement(WaitingLimit limit, AcquireRequest request, Instant now) {
+        String name = limit.name();
         return new PermitShortage(
                 name,
                 capacity(name),
@@ -232,9 +239,11 @@ final class Ledger {
                 countOf(name, request),
                 earliestExpiry(name, now),
                 0,
-                maxWaiting(name),
-                OptionalInt.of(maxWaiting(name)),
-                true);
+                limit.max(),
+                OptionalInt.of(limit.max()),
+                true,
+                Optional.empty(),
+                limit.share());
     }
 
     private void reclaim(Set<String> names, Instant now) {
@@ -324,13 +333,21 @@ final class Ledger {
         }
     }
 
-    /** Whether a caller that comes when the queue is full displaces the first. */
-    boolean keepsNewest(String name) {
-        return maxWaiting(name) > 0 && settings.get(SemaphoreSettings.ON_FULL).of(name) == OnFull.KEEP_NEWEST;
+    /** How many callers may wait for the semaphores of a request: for each semaphore of all callers, then of those with its share. */
+    List<WaitingLimit> waitingLimits(AcquireRequest request) {
+        List<WaitingLimit> limits = new ArrayList<>();
+        request.permits().keySet().forEach(name -> {
+            limits.add(limit(name, Optional.empty(), SemaphoreSettings.MAX_WAITING));
+            request.share()
+                    .ifPresent(share ->
+                            limits.add(limit(name, Optional.of(share), SemaphoreSettings.MAX_WAITING_PER_SHARE)));
+        });
+        return limits;
     }
 
-    int maxWaiting(String name) {
-        return settings.get(SemaphoreSettings.MAX_WAITING).of(name);
+    private WaitingLimit limit(String name, Optional<String> share, Setting<PerSemaphore<Integer>> max) {
+        boolean keepsNewest = settings.get(SemaphoreSettings.ON_FULL).of(name) == OnFull.KEEP_NEWEST;
+        return new WaitingLimit(name, share, settings.get(max).of(name), keepsNewest);
     }
 
     /** The turns of the callers that wait for a semaphore, which exists. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.dbsemaphore.AcquireFuture;
 import io.dbsemaphore.AcquireInterruptedException;
@@ -38,6 +40,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -87,8 +90,18 @@ abstract class SemaphoreContract {
                                 .with("none-waits-*", 0)
                                 .with("newest-waits-*", 1))
                 .with(
+                        SemaphoreSettings.MAX_WAITING_PER_SHARE,
+                        PerSemaphore.all(Integer.MAX_VALUE)
+                                .with("one-per-share-*", 1)
+                                .with("two-wait-one-per-share-*", 1)
+                                .with("newest-per-share-*", 1)
+                                .with("newest-none-per-share-*", 0))
+                .with(
                         SemaphoreSettings.ON_FULL,
-                        PerSemaphore.all(OnFull.KEEP_OLDEST).with("newest-waits-*", OnFull.KEEP_NEWEST))
+                        PerSemaphore.all(OnFull.KEEP_OLDEST)
+                                .with("newest-waits-*", OnFull.KEEP_NEWEST)
+                                .with("newest-per-share-*", OnFull.KEEP_NEWEST)
+                                .with("newest-none-per-share-*", OnFull.KEEP_NEWEST))
                 .with(
                         SemaphoreSettings.WEIGHTS,
                         PerSemaphore.all(Map.<String, Integer>of()).with("s-*", Map.of("heavy", 5)))
@@ -636,6 +649,178 @@ abstract class SemaphoreContract {
     }
 
     @Test
+    void refusesACallerWithWhoseShareTooManyWait() throws Exception {
+        String bounded = "one-per-share-" + UUID.randomUUID();
+        create(bounded, 2);
+        PermitGrant holder = acquire(bounded);
+        AcquireRequest both = AcquireRequest.of(bounded, 2).withWaitTime(MINUTE);
+        Future<PermitGrant> first = acquireNext(1, both.withShare("acme/u1"));
+        Future<PermitGrant> second = acquireNext(2, both.withShare("acme/u2"));
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores().acquire(both.withShare("acme/u1")))
+                .withMessageStartingWith("Semaphore '" + bounded + "' lets no more callers with share 'acme/u1' wait:"
+                        + " 1 wait, max-waiting-per-share is 1, 1 of 2 held")
+                .withMessageEndingWith(
+                        "Nothing was acquired; try again later, or raise max-waiting-per-share to let more callers wait")
+                .satisfies(refused -> assertThat(refused.shortages())
+                        .singleElement()
+                        .isEqualTo(new PermitShortage(
+                                bounded,
+                                2,
+                                1,
+                                2,
+                                holder.expiresAt(),
+                                1,
+                                1,
+                                OptionalInt.of(1),
+                                false,
+                                Optional.empty(),
+                                Optional.of("acme/u1"))));
+        assertThat(List.of(first.isDone(), second.isDone())).containsOnly(false);
+        Future<PermitGrant> ofTenant = acquireNext(3, both.withShare("acme"));
+
+        holder.release();
+        for (Future<PermitGrant> served : List.of(first, second, ofTenant)) {
+            Concurrently.get(served).release();
+        }
+    }
+
+    @Test
+    void grantsWhatIsAvailableToACallerWithWhoseShareTooManyWait() throws Exception {
+        String bounded = "one-per-share-" + UUID.randomUUID();
+        create(bounded, 2);
+        PermitGrant holder = acquire(bounded);
+        AcquireRequest request = AcquireRequest.of(bounded).withShare("acme").withWaitTime(MINUTE);
+        Future<PermitGrant> both = acquireNext(1, request.withPermits(bounded, 2));
+
+        semaphores().acquire(request.withHeadStart(Duration.ofMinutes(1))).release();
+
+        assertThat(both.isDone()).isEqualTo(false);
+        holder.release();
+        Concurrently.get(both).release();
+    }
+
+    @Test
+    void letsAnyNumberOfCallersWithoutAShareWait() throws Exception {
+        String bounded = "one-per-share-" + UUID.randomUUID();
+        create(bounded, 1);
+        PermitGrant holder = acquire(bounded);
+        AcquireRequest request = AcquireRequest.of(bounded).withWaitTime(MINUTE);
+        List<Future<PermitGrant>> waiting = new ArrayList<>();
+        for (AcquireRequest each : List.of(request, request, request.withShare("acme"), request)) {
+            waiting.add(acquireNext(waiting.size() + 1, each));
+        }
+
+        assertThat(waiting).noneMatch(Future::isDone);
+        holder.release();
+        for (Future<PermitGrant> served : List.of(waiting.get(0), waiting.get(2), waiting.get(1), waiting.get(3))) {
+            Concurrently.get(served).release();
+        }
+    }
+
+    @Test
+    void refusesTheFirstCallerOfAShareWhereItsNewestIsKept() throws Exception {
+        String bounded = "newest-per-share-" + UUID.randomUUID();
+        create(bounded, 2);
+        PermitGrant holder = acquire(bounded);
+        AcquireRequest both = AcquireRequest.of(bounded, 2).withWaitTime(MINUTE);
+        Future<PermitGrant> withoutShare = acquireNext(1, both);
+        Future<PermitGrant> ofOther = acquireNext(2, both.withShare("other"));
+        Future<PermitGrant> first = acquireNext(3, both.withShare("acme/u1"));
+        Future<PermitGrant> newest = Concurrently.async(() -> semaphores().acquire(both.withShare("acme/u1")));
+
+        assertThat(first)
+                .failsWithin(DEADLINE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOfSatisfying(PermitsUnavailableException.class, refused -> {
+                    assertThat(refused)
+                            .hasMessageStartingWith(
+                                    "A newer caller with share 'acme/u1' took the place of this one in the queue of semaphore '"
+                                            + bounded
+                                            + "' (on-full=keep-newest): max-waiting-per-share is 1, 1 of 2 held");
+                    assertThat(refused.shortages())
+                            .singleElement()
+                            .returns(true, PermitShortage::displaced)
+                            .returns(OptionalInt.of(1), PermitShortage::maxWaiting)
+                            .returns(1L, PermitShortage::ahead)
+                            .returns(0L, PermitShortage::withheld)
+                            .returns(Optional.of("acme/u1"), PermitShortage::fullShare);
+                });
+        awaitWaiting(bounded, 3);
+        assertThat(List.of(withoutShare.isDone(), ofOther.isDone(), newest.isDone()))
+                .containsOnly(false);
+        holder.release();
+        for (Future<PermitGrant> served : List.of(withoutShare, ofOther, newest)) {
+            Concurrently.get(served).release();
+        }
+    }
+
+    @Test
+    void refusesTheNewestCallerWithAShareWhereNoneMayWait() throws Exception {
+        String bounded = "newest-none-per-share-" + UUID.randomUUID();
+        create(bounded, 1);
+        AcquireRequest request = AcquireRequest.of(bounded).withWaitTime(MINUTE);
+        PermitGrant holder = semaphores().acquire(request.withShare("acme"));
+        Future<PermitGrant> withoutShare = acquireNext(1, request);
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores().acquire(request.withShare("acme")))
+                .satisfies(refused -> assertThat(refused.shortages())
+                        .singleElement()
+                        .returns(OptionalInt.of(0), PermitShortage::maxWaiting)
+                        .returns(0L, PermitShortage::ahead)
+                        .returns(false, PermitShortage::displaced)
+                        .returns(Optional.of("acme"), PermitShortage::fullShare));
+        assertThat(withoutShare.isDone()).isEqualTo(false);
+        holder.release();
+        Concurrently.get(withoutShare).release();
+    }
+
+    @Test
+    void namesTheLimitOfAllCallersWhereThatOfTheShareIsReachedToo() throws Exception {
+        String bounded = "two-wait-one-per-share-" + UUID.randomUUID();
+        create(bounded, 1);
+        PermitGrant holder = acquire(bounded);
+        AcquireRequest request = AcquireRequest.of(bounded).withWaitTime(MINUTE);
+        Future<PermitGrant> first = acquireNext(1, request.withShare("acme"));
+        assertThat(shortage(request.withShare("acme")).fullShare()).contains("acme");
+        Future<PermitGrant> second = acquireNext(2, request);
+
+        assertThat(shortage(request.withShare("acme")))
+                .returns(OptionalInt.of(2), PermitShortage::maxWaiting)
+                .returns(2L, PermitShortage::ahead)
+                .returns(Optional.empty(), PermitShortage::fullShare);
+
+        holder.release();
+        Concurrently.get(first).release();
+        Concurrently.get(second).release();
+    }
+
+    @Test
+    void aCallerOfSeveralSemaphoresIsRefusedWhereItsShareIsFullForOne() throws Exception {
+        String bounded = "one-per-share-" + UUID.randomUUID();
+        create(bounded, 2);
+        create(name, 1);
+        PermitGrant holder = semaphores().acquire(AcquireRequest.of(bounded, name));
+        AcquireRequest both = AcquireRequest.of(bounded, 2).withShare("acme").withWaitTime(MINUTE);
+        Future<PermitGrant> waiting = acquireNext(1, both);
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> semaphores()
+                        .acquire(AcquireRequest.of(bounded, name)
+                                .withShare("acme")
+                                .withWaitTime(MINUTE)))
+                .satisfies(refused -> assertThat(refused.shortages())
+                        .extracting(PermitShortage::name, PermitShortage::fullShare)
+                        .containsExactly(tuple(bounded, Optional.of("acme")), tuple(name, Optional.empty())));
+
+        holder.release();
+        Concurrently.get(waiting).release();
+    }
+
+    @Test
     void grantsWhatIsAvailableWhereNobodyMayWait() {
         String bounded = "none-waits-" + UUID.randomUUID();
         create(bounded, 1);
@@ -988,6 +1173,20 @@ abstract class SemaphoreContract {
         awaitWaiting(1);
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(1, TimeUnit.MILLISECONDS));
         return waiting;
+    }
+
+    /** Acquires on a thread of its own, which waits with as many others as make this number when this returns. */
+    private Future<PermitGrant> acquireNext(int waiting, AcquireRequest request) {
+        Future<PermitGrant> next = Concurrently.async(() -> semaphores().acquire(request));
+        awaitWaiting(request.permits().keySet().iterator().next(), waiting);
+        return next;
+    }
+
+    /** The shortage of a caller that is refused. */
+    private PermitShortage shortage(AcquireRequest request) {
+        PermitsUnavailableException refused = catchThrowableOfType(
+                PermitsUnavailableException.class, () -> semaphores().acquire(request));
+        return refused.shortages().get(0);
     }
 
     /** Lets callers wait one after the other, each with a share as its label. Callers whose share is empty have none. */

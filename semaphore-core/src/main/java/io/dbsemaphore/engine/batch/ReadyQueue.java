@@ -4,6 +4,7 @@ import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.Waiter;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -276,10 +277,10 @@ final class ReadyQueue {
         return new HashSet<>(woken.keySet());
     }
 
-    /** The number of acquires that have waited for a semaphore. */
-    int woken(String name) {
+    /** The acquires that have waited for a semaphore. */
+    Collection<Acquire> woken(String name) {
         TreeSet<Acquire> callers = woken.get(name);
-        return callers == null ? 0 : callers.size();
+        return callers == null ? Set.of() : callers;
     }
 
     /** The number of acquires that have waited for a semaphore and stand before this one. */

@@ -11,9 +11,11 @@ import io.dbsemaphore.line.GrantRate;
 import io.dbsemaphore.line.LineAhead;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.LineLimit;
+import io.dbsemaphore.line.OwnLines;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.ReservationWindow;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.time.Duration;
@@ -36,7 +38,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.function.ToIntBiFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -76,25 +77,17 @@ final class WaitingLines {
 
     private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
-    private final Predicate<String> isReused;
-    private final ToIntBiFunction<String, String> weights;
+    private final OwnLines limits;
     private final ArrivalClock arrivals;
 
-    /** Creates lines of semaphores without reuse. */
-    WaitingLines(QueueClock clock) {
-        this(clock, name -> false, (name, share) -> 1);
-    }
-
     /**
-     * Creates lines.
+     * Creates empty lines.
      *
-     * @param isReused whether permits of a semaphore are reused
-     * @param weights the weight of a share of a semaphore
+     * @param limits how many callers may wait, and the weights of their shares
      */
-    WaitingLines(QueueClock clock, Predicate<String> isReused, ToIntBiFunction<String, String> weights) {
+    WaitingLines(QueueClock clock, OwnLines limits) {
         this.clock = clock;
-        this.isReused = isReused;
-        this.weights = weights;
+        this.limits = limits;
         arrivals = new ArrivalClock(clock.now());
     }
 
@@ -119,9 +112,12 @@ final class WaitingLines {
         /** The order of the callers, if any of this or another instance has a share; null if they stand as they came. */
         private @Nullable SharedLine shared;
 
+        private final @Nullable CallersByShare byShare;
+
         /** Creates an empty line. {@link #recordBatch} must follow. */
         private Line(String name) {
             latest = new PermitShortage(name, 0, 0, 0, Optional.empty(), 0);
+            byShare = limits.isLimitedPerShare(name) ? new CallersByShare() : null;
         }
 
         private boolean isWindowOpen() {
@@ -159,6 +155,9 @@ final class WaitingLines {
         private void add(Acquire acquire) {
             callers.add(acquire, askOf(acquire));
             withShares += acquire.share().isNone() ? 0 : 1;
+            if (byShare != null) {
+                byShare.add(acquire);
+            }
             if (shared == null) {
                 share();
             } else {
@@ -172,6 +171,9 @@ final class WaitingLines {
                 return false;
             }
             withShares -= acquire.share().isNone() ? 0 : 1;
+            if (byShare != null) {
+                byShare.remove(acquire);
+            }
             if (shared != null) {
                 shared.remove(acquire, isTried);
             }
@@ -188,7 +190,7 @@ final class WaitingLines {
             sharedUntil = hasShares ? now + SHARED_FOR : sharedUntil;
             boolean isShared = elsewhere.knowShares() && (hasShares || (shared != null && now - sharedUntil < 0));
             if (isShared && shared == null) {
-                shared = new SharedLine(latest.name(), share -> weights.applyAsInt(latest.name(), share));
+                shared = new SharedLine(latest.name(), share -> limits.weights().applyAsInt(latest.name(), share));
                 for (Acquire next = callers.first(); next != null; next = callers.after(next)) {
                     shared.add(next);
                 }
@@ -357,9 +359,27 @@ final class WaitingLines {
 
         /** Unknown while the semaphore is paused, and where permits are reused: their next callers raise no fence. */
         private Optional<Duration> expectedWait(long ahead) {
-            return latest.capacity() == 0 || isReused.test(latest.name())
+            return latest.capacity() == 0 || limits.reused().test(latest.name())
                     ? Optional.empty()
                     : rate.timeOf(ahead + 1, clock.now());
+        }
+
+        private int size(Share share) {
+            return byShare == null ? 0 : byShare.size(share);
+        }
+
+        private @Nullable Acquire earliest(Share share) {
+            return byShare == null ? null : byShare.earliest(share);
+        }
+
+        /** The shares that callers of this or another instance may have joined since the last call. */
+        private Set<Share> sharesToDisplace() {
+            if (byShare == null) {
+                return Set.of();
+            }
+            Set<Share> joined = new HashSet<>(elsewhere.shares());
+            joined.addAll(byShare.takeJoined());
+            return joined;
         }
 
         /** The shortage of an acquire that newer ones have displaced, as many as may wait. */
@@ -462,6 +482,12 @@ final class WaitingLines {
         return queue == null ? 0 : queue.callers.size();
     }
 
+    /** The number of callers with a share that wait for a semaphore; 0 if it is not limited. */
+    int size(String name, Share share) {
+        Line queue = byName.get(name);
+        return queue == null ? 0 : queue.size(share);
+    }
+
     /** The callers of other instances that wait for a semaphore; none if no caller of this one does. */
     WaitersElsewhere elsewhere(String name) {
         Line queue = byName.get(name);
@@ -555,20 +581,37 @@ final class WaitingLines {
         return removed;
     }
 
-    /** Removes and returns the callers of a line that came first, while as many newer callers wait as may. */
-    List<Acquire> removeDisplaced(String name, LineLimit limit) {
+    /** Removes and returns the callers of a line that came first, while as many newer callers wait as may, of all or with their share. */
+    List<Acquire> removeDisplaced(String name) {
         List<Acquire> displaced = new ArrayList<>();
         for (Line line = byName.get(name); line != null; line = byName.get(name)) {
             Acquire oldest = Objects.requireNonNull(line.callers.earliest());
             long newer = line.callers.size() - 1 + line.elsewhere.callersSince(line.callers.since());
-            if (!limit.isDisplacedBy(newer)) {
+            if (!limits.limit(name).isDisplacedBy(newer)) {
                 break;
             }
-            oldest.found(oldest.attempt().refused(List.of(line.displacement(oldest, limit.max()))));
-            boolean unused = remove(oldest);
-            displaced.add(oldest);
+            displace(oldest, line.displacement(oldest, limits.limit(name).max()), displaced);
+        }
+        Line line = byName.get(name);
+        for (Share share : line == null ? Set.<Share>of() : line.sharesToDisplace()) {
+            LineLimit limit = limits.limit(name, share);
+            for (Acquire oldest = line.earliest(share); oldest != null; oldest = line.earliest(share)) {
+                long newer = line.size(share)
+                        - 1
+                        + line.elsewhere.callersSince(oldest.toWaiter(name).arrival(), share);
+                if (!limit.isDisplacedBy(newer)) {
+                    break;
+                }
+                displace(oldest, line.displacement(oldest, limit.max()).withFullShare(share.path()), displaced);
+            }
         }
         return displaced;
+    }
+
+    private void displace(Acquire oldest, PermitShortage shortage, List<Acquire> displaced) {
+        oldest.found(oldest.attempt().refused(List.of(shortage)));
+        boolean unused = remove(oldest);
+        displaced.add(oldest);
     }
 
     Collection<Acquire> clear() {

@@ -106,7 +106,7 @@ final class WorkQueue {
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isBlocked, this::isStalled, backOff, clock);
-        lines = new WaitingLines(clock, nobody.reused(), nobody.weights());
+        lines = new WaitingLines(clock, nobody);
         room = new LineRoom(nobody, lines, ready, inFlight, new ConcurrentLinkedQueue<>());
         locksUntil = clock.in(Duration.ZERO);
         busyUntil = clock.in(Duration.ZERO);
@@ -177,7 +177,7 @@ final class WorkQueue {
         Set<String> names = Set.copyOf(selection.names());
         Set<String> awaited = selection.awaited(waitsAtFirst);
         members.forEach(ready::remove);
-        OwnLines queues = queues(names, true);
+        OwnLines queues = queues(names, true, members);
         List<Release> carried = awaited.isEmpty() && !piggyBacked.isEmpty()
                 ? piggyBacked.stream().limit(limits.maxBatchSize()).toList()
                 : List.of();
@@ -195,13 +195,14 @@ final class WorkQueue {
         return batch;
     }
 
-    @GuardedBy("this") private OwnLines queues(Collection<String> names, boolean withWoken) {
+    /** @param members acquires that may begin to wait */
+    @GuardedBy("this") private OwnLines queues(Collection<String> names, boolean withWoken, Collection<Acquire> members) {
         Map<String, LineHead> waiting = new HashMap<>();
         for (String name : names) {
             LineHead local = lines.local(name);
             LineHead all = withWoken ? ready.withWoken(name, local) : local;
             if (!all.isEmpty()) {
-                waiting.put(name, all);
+                waiting.put(name, room.counted(name, all, members));
             }
         }
         return waiting.isEmpty() ? nobody : nobody.with(waiting);
@@ -564,7 +565,7 @@ final class WorkQueue {
         kept.retainAll(names);
         departed.removeAll(names);
         departed.removeIf(name -> !nobody.isFair(name));
-        return new Poll(names, kept, queues(names, false), departed);
+        return new Poll(names, kept, queues(names, false, List.of()), departed);
     }
 
     /** Records again that callers have left these semaphores, after other instances could not be told. */

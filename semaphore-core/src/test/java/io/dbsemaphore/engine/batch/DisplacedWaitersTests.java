@@ -146,8 +146,7 @@ class DisplacedWaitersTests extends WorkQueueFixture {
 
     @Test
     void theNewCallerIsRefusedWhereNoneMayWait() {
-        assertThat(new LineLimit(0, 0, true).isReached(0, WaitersElsewhere.NONE))
-                .isEqualTo(true);
+        assertThat(new LineLimit(0, 0, true).isReached(0, 0)).isEqualTo(true);
         assertThat(new LineLimit(0, 0, true).isDisplacedBy(1)).isEqualTo(false);
     }
 

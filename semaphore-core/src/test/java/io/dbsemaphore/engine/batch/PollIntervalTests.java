@@ -44,7 +44,7 @@ class PollIntervalTests {
     /** The others are to be told that the last one has left. */
     @Test
     void isATenthOfASecondAtMostWhileNobodyWaits() {
-        assertThat(new WaitingLines(new QueueClock(() -> 1, bound -> 0)).pollAfter(Duration.ofMillis(480)))
+        assertThat(new WaitingLines(new QueueClock(() -> 1, bound -> 0), Values.FAIR).pollAfter(Duration.ofMillis(480)))
                 .isEqualTo(Duration.ofMillis(100));
     }
 

@@ -35,7 +35,7 @@ class WaitingLinesTests {
     private long now = 1;
     private long tickets;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
-    private final WaitingLines queues = new WaitingLines(clock);
+    private final WaitingLines queues = new WaitingLines(clock, Values.FAIR);
 
     @Test
     void knowsWhatCallersWaitFor() {

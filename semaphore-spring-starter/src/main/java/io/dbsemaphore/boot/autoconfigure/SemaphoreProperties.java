@@ -92,6 +92,7 @@ record SemaphoreProperties(
         settings = withEach(settings, SemaphoreSettings.MAX_HOLD, Declared::maxHold);
         settings = withEach(settings, SemaphoreSettings.WAIT_TIME, Declared::waitTime);
         settings = withEach(settings, SemaphoreSettings.MAX_WAITING, Declared::maxWaiting);
+        settings = withEach(settings, SemaphoreSettings.MAX_WAITING_PER_SHARE, Declared::maxWaitingPerShare);
         settings = withEach(settings, SemaphoreSettings.ON_FULL, Declared::onFull);
         settings = withEach(settings, SemaphoreSettings.WEIGHTS, Declared::weights);
         return withEach(settings, SemaphoreSettings.REUSE, Declared::reuse).requireConsistent();
@@ -145,8 +146,11 @@ record SemaphoreProperties(
      *     shortest time counts. Default is semaphore.defaults.max-hold.
      * @param maxWaiting How many callers may wait, of all instances, at least 0. A further one is refused at once, unless permits are
      *     available; on-full can change who is refused. If absent, any number.
-     * @param onFull Who is refused when more callers than max-waiting would wait: with keep-oldest, the default, the new caller; with
-     *     keep-newest, the one that has waited longest. It requires max-waiting.
+     * @param maxWaitingPerShare How many callers with the same share may wait, of all instances, at least 0. If absent, any number. It
+     *     requires fair.
+     * @param onFull Who is refused when more callers than max-waiting or max-waiting-per-share would wait: with keep-oldest, the default,
+     *     the new caller; with keep-newest, the one that has waited longest, of all or with the same share. It requires one of these
+     *     limits.
      * @param weights Weights of shares such as 'acme' or 'acme/batch', each from 1 to 1000: twice the weight, twice the permits while both
      *     wait. A share with other characters than letters, digits and dashes needs brackets. Default is the weight that a ShareWeights
      *     bean gives, or 1. It requires fair.
@@ -159,6 +163,7 @@ record SemaphoreProperties(
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
             @Nullable Integer maxWaiting,
+            @Nullable Integer maxWaitingPerShare,
             @Nullable OnFull onFull,
             @Nullable Map<String, Integer> weights,
             @Nullable Duration reuse) {

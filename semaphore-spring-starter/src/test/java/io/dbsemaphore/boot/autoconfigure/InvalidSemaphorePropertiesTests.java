@@ -16,6 +16,8 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
             value = {
                 "reuse=1m | semaphore.semaphores.partner.reuse must be between 10ms and 10s, or zero, but is PT1M: permits would",
                 "max-waiting=-1 | semaphore.semaphores.partner.max-waiting must be at least 0, but is -1: with 0 no caller waits",
+                "max-waiting-per-share=-1 | semaphore.semaphores.partner.max-waiting-per-share must be at least 0, but is -1: with 0 no caller with a share waits",
+                "on-full=keep-newest | semaphore.semaphores.partner.on-full is keep-newest, but neither max-waiting nor max-waiting-per-share is set: ",
                 "weights.acme=0 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is 0: a share with a weight of 0",
                 "weights.acme=1001 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is 1001: ",
                 "weights.[acme/]=1 | semaphore.semaphores.partner.weights.[acme/] is malformed: The share has no key: 'acme/'",
@@ -31,6 +33,24 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
                         keyAndValue[1]))
                 .run(context ->
                         assertThat(context.getStartupFailure()).rootCause().hasMessageContaining(message));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "semaphore.semaphores.partner | semaphore.semaphores.partner.fair",
+                "semaphore.semaphores.partner | semaphore.defaults.fair",
+                "semaphore.patterns.[tenant:*] | semaphore.patterns.[tenant:*].fair",
+                "semaphore.patterns.[tenant:*] | semaphore.defaults.fair"
+            })
+    void refuseToLimitTheCallersOfAShareWhereNoSharesAreKept(String semaphore, String fair) {
+        with(Map.of(semaphore + ".capacity", "3", semaphore + ".max-waiting-per-share", "1", fair, "false"))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith(
+                                semaphore + ".max-waiting-per-share is set, but " + fair + " is false: "));
     }
 
     @ParameterizedTest

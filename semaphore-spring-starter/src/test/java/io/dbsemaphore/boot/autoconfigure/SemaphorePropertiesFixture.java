@@ -36,6 +36,7 @@ abstract class SemaphorePropertiesFixture {
                 .filter(setting -> !Set.of(
                                 SemaphoreSettings.REUSE,
                                 SemaphoreSettings.MAX_WAITING,
+                                SemaphoreSettings.MAX_WAITING_PER_SHARE,
                                 SemaphoreSettings.ON_FULL,
                                 SemaphoreSettings.WEIGHTS,
                                 SemaphoreSettings.PATTERNS)

@@ -34,6 +34,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                             Stream.of(
                                     SemaphoreSettings.REUSE,
                                     SemaphoreSettings.MAX_WAITING,
+                                    SemaphoreSettings.MAX_WAITING_PER_SHARE,
                                     SemaphoreSettings.ON_FULL,
                                     SemaphoreSettings.WEIGHTS)))
                     .allSatisfy(setting -> assertThat(
@@ -140,6 +141,25 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     }
 
     @Test
+    void collectHowManyMayWaitWithTheSameShare() {
+        with(Map.of(
+                        "semaphore.semaphores.partner.capacity", "3",
+                        "semaphore.semaphores.partner.max-waiting-per-share", "0",
+                        "semaphore.semaphores.backup.capacity", "3",
+                        "semaphore.patterns.[tenant:*].capacity", "3",
+                        "semaphore.patterns.[tenant:*].max-waiting-per-share", "20",
+                        "semaphore.patterns.[tenant:*].on-full", "keep-newest"))
+                .run(context -> {
+                    SemaphoreSettings settings = context.getBean(SemaphoreSettings.class);
+                    assertThat(List.of("partner", "tenant:a", "backup"))
+                            .extracting(settings.get(SemaphoreSettings.MAX_WAITING_PER_SHARE)::of)
+                            .containsExactly(0, 20, Integer.MAX_VALUE);
+                    assertThat(settings.get(SemaphoreSettings.ON_FULL).of("tenant:a"))
+                            .isEqualTo(OnFull.KEEP_NEWEST);
+                });
+    }
+
+    @Test
     void collectTheWeightsOfNamesAndPatterns() throws IOException {
         String yaml = """
                 semaphore:
@@ -201,11 +221,11 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null, null, null)),
+                                Map.entry("tenant:a", new Declared(3, null, null, null, null, null, null, null, null)),
                                 Map.entry(
                                         "eu.west/Nightly_Run 1",
-                                        new Declared(0, null, null, null, null, null, null, null)),
-                                Map.entry("Backup", new Declared(1, null, null, null, null, null, null, null))));
+                                        new Declared(0, null, null, null, null, null, null, null, null)),
+                                Map.entry("Backup", new Declared(1, null, null, null, null, null, null, null, null))));
     }
 
     @Test

@@ -48,6 +48,8 @@ class TooManyRequestsAdviceTests {
     }
 
     private static PermitShortage shortage(Optional<Duration> expectedWait, Optional<Instant> earliestExpiry) {
-        return new PermitShortage("backup", 1, 1, 1, earliestExpiry, 0, 3, OptionalInt.empty(), false, expectedWait);
+        PermitShortage shortage =
+                new PermitShortage("backup", 1, 1, 1, earliestExpiry, 0, 3, OptionalInt.empty(), false);
+        return expectedWait.map(shortage::withExpectedWait).orElse(shortage);
     }
 }

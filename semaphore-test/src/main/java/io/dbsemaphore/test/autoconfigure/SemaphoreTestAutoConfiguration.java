@@ -98,6 +98,11 @@ public final class SemaphoreTestAutoConfiguration {
                     each.getValue().maxWaiting());
             settings = with(
                     settings,
+                    SemaphoreSettings.MAX_WAITING_PER_SHARE,
+                    each.getKey(),
+                    each.getValue().maxWaitingPerShare());
+            settings = with(
+                    settings,
                     SemaphoreSettings.ON_FULL,
                     each.getKey(),
                     each.getValue().onFull());
@@ -128,6 +133,7 @@ public final class SemaphoreTestAutoConfiguration {
             @Nullable Duration waitTime,
             @Nullable Duration maxHold,
             @Nullable Integer maxWaiting,
+            @Nullable Integer maxWaitingPerShare,
             @Nullable OnFull onFull,
             @Nullable Boolean fair,
             @Nullable Map<String, Integer> weights) {}
