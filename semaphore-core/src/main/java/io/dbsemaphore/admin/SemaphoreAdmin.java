@@ -4,6 +4,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreStatus.ShareStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.spi.CapacityProvider;
@@ -216,6 +217,18 @@ public interface SemaphoreAdmin {
      * @throws IllegalArgumentException if an argument is invalid
      */
     List<WaitingCaller> waitingCallers(String name, int limit);
+
+    /**
+     * Returns the shares that hold permits of a semaphore or wait for them, those with the most permits first, then those with the most
+     * waiting callers. Grants of versions without shares are missing.
+     *
+     * @param name the name of the semaphore
+     * @param limit how many shares at most, from 1 to {@value #MAX_LIMIT}
+     * @return the shares
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<ShareStatus> shares(String name, int limit);
 
     /**
      * Returns the registered instances of all applications that use this database, the last started first; at most {@value #MAX_LIMIT}. An

@@ -68,6 +68,19 @@ public record SemaphoreStatus(String name, int capacity, long held, long availab
             Optional<String> share) {}
 
     /**
+     * A share of a semaphore.
+     *
+     * @param share the share, {@code tenant} or {@code tenant/key}
+     * @param held how many permits its callers hold
+     * @param waiting how many of its callers wait, of those that the instances have reported
+     * @param isLowerBound whether more of its callers may wait
+     * @param tenantWeight the weight of its tenant, as the instances with waiting callers know it; if there are none, as this one does
+     * @param weight the weight of its key within the tenant, likewise; 1 if it has no key
+     */
+    public record ShareStatus(
+            String share, long held, long waiting, boolean isLowerBound, int tenantWeight, int weight) {}
+
+    /**
      * Since when callers have waited for permits of a semaphore, and since when permits have been held, by the database's clock.
      *
      * @param name the name

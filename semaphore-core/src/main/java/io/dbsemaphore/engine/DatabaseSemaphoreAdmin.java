@@ -8,6 +8,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.ShareStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
@@ -20,6 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -146,6 +148,14 @@ record DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners)
     public List<WaitingCaller> waitingCallers(String name, int limit) {
         checkLimit(limit);
         return of(name, database -> database.admin().waitingCallers(name, limit));
+    }
+
+    @Override
+    public List<ShareStatus> shares(String name, int limit) {
+        checkLimit(limit);
+        ToIntFunction<String> weights =
+                share -> share.isEmpty() ? 1 : current.get().weights.applyAsInt(name, share);
+        return of(name, database -> database.admin().shares(name, limit, weights));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.ShareStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
@@ -17,6 +18,7 @@ import io.dbsemaphore.domain.PatternCapacity;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.line.LineHead;
 import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.ShareOrder;
 import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.WaitersElsewhere;
@@ -30,6 +32,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -335,6 +339,37 @@ public record AdminTransactions(ShortTransaction transaction, Tables tables) {
             }
         }
         return callers;
+    }
+
+    /**
+     * Reads the shares that hold permits or wait for them; those with the most permits come first, then those with the most callers.
+     *
+     * @param weights the weight of a tenant, and of a key by its path, as this instance knows it
+     */
+    public List<ShareStatus> shares(String name, int limit, ToIntFunction<String> weights) {
+        Map<String, Long> held = new HashMap<>();
+        of(name, id -> reports().findShares(id, Limit.of(limit)), row -> row)
+                .forEach(row -> held.put(row.share(), row.held()));
+        List<RecordedHead> heads = of(name, id -> reports().findWaiting(id), SemaphoreWaiter::toHead);
+        WaitersElsewhere waiting = new WaitersElsewhere(0, heads);
+        Set<Share> shares = new HashSet<>(waiting.shares());
+        shares.remove(Share.NONE);
+        held.keySet().forEach(path -> shares.add(Share.of(path)));
+        ToIntFunction<String> largest = ShareOrder.weights(List.of(), waiting, weights);
+        return shares.stream()
+                .map(share -> new ShareStatus(
+                        share.path(),
+                        held.getOrDefault(share.path(), 0L),
+                        waiting.callers(share),
+                        heads.stream().anyMatch(head -> head.mayHaveMore(share)),
+                        largest.applyAsInt(share.tenant()),
+                        largest.applyAsInt(share.keyPath())))
+                .sorted(Comparator.comparingLong(ShareStatus::held)
+                        .thenComparingLong(ShareStatus::waiting)
+                        .reversed()
+                        .thenComparing(ShareStatus::share))
+                .limit(limit)
+                .toList();
     }
 
     /** The callers at the places that they have by their shares; callers of several semaphores stand behind the others. */

@@ -68,7 +68,7 @@ final class OneTripGrants {
      * can have been held since. With the row's own watermark instead, MySQL would read all entries of the index that are not purged yet.
      */
     private static final String INSERT_REQUESTS = """
-            insert into permit_request(id, external_id, owner, label, instance, state, content_digest, ttl_millis,
+            insert into permit_request(id, external_id, owner, label, share_path, instance, state, content_digest, ttl_millis,
                 expires_at, renewed_at, created_at, updated_at)
             select %s, utc_plus_millis(c.now, %s), c.now, c.now, c.now from %ssemaphore s, (select utc_now() as now) c
             where s.id = ? and s.fence >= ? and (s.waiters_until is null or s.waiters_until <= c.now)
@@ -85,7 +85,7 @@ final class OneTripGrants {
             select %s, s.id, r.id, %s, 0, 'ACQUIRED', s.fence - %s from %spermit_request r, semaphore s where r.id = %s and s.id = ?""";
 
     /** The index in {@link PermitRequest#toRow} of {@code ttl_millis}, from which the expiry is computed. */
-    private static final int TTL = 7;
+    private static final int TTL = 8;
 
     private final Tables tables;
     private final long worthwhile;

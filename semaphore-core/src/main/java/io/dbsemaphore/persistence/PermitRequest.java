@@ -34,9 +34,9 @@ class PermitRequest {
 
     /** The values are in {@link #toRow}. */
     static final String INSERT = """
-            insert into permit_request(id, external_id, owner, label, instance, state, content_digest, ttl_millis,
+            insert into permit_request(id, external_id, owner, label, share_path, instance, state, content_digest, ttl_millis,
                 expires_at, renewed_at, created_at, updated_at)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
 
     /** The columns that {@link #of} reads, with the alias {@code r}, and the database's clock. */
     static final String COLUMNS =
@@ -56,6 +56,10 @@ class PermitRequest {
     /** Tells what holds the permits. Null if the request has no label, is of an earlier version, or has reusable permits. */
     @Column(name = "label", updatable = false, length = 190)
     private @Nullable String label;
+
+    /** The share of the caller, for operators. Null if it had none, or the request is of an earlier version. */
+    @Column(name = "share_path", updatable = false, length = 190)
+    private @Nullable String sharePath;
 
     /** The JVM that keeps the grant alive, if any; its heartbeat is in {@code semaphore_instance}. */
     @Column(name = "instance")
@@ -105,6 +109,7 @@ class PermitRequest {
         this.externalId = command.externalId();
         this.owner = command.owner();
         this.label = acquire.label();
+        this.sharePath = acquire.share().isNone() ? null : acquire.share().path();
         this.instance = command.instance();
         this.state = state;
         this.contentDigest = command.contentDigest();
@@ -141,6 +146,7 @@ class PermitRequest {
                 externalId,
                 owner,
                 label,
+                sharePath,
                 instance,
                 state.name(),
                 contentDigest,

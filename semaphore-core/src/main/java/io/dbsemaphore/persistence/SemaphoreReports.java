@@ -60,6 +60,16 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 
+    /** The number of permits that the callers of a share hold. */
+    record ShareHeld(String share, long held) {}
+
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$ShareHeld(r.sharePath, sum(p.count))
+            from Permit p join PermitRequest r on r.id = p.requestId
+            where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and r.sharePath is not null
+            group by r.sharePath order by sum(p.count) desc, r.sharePath""")
+    List<ShareHeld> findShares(long semaphoreId, Limit limit);
+
     /** The permits of one request, held or released, as read: two queries may find a request in different states. */
     record Use(
             String externalId,

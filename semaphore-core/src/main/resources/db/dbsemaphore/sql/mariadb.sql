@@ -131,3 +131,5 @@ CREATE TABLE IF NOT EXISTS semaphore_share (
 CREATE INDEX IF NOT EXISTS ix_semaphore_share_updated ON semaphore_share(updated_at);
 
 ALTER TABLE semaphore_waiter ADD COLUMN IF NOT EXISTS shares VARCHAR(4000) character set utf8mb4 collate utf8mb4_nopad_bin NULL;
+
+ALTER TABLE permit_request ADD COLUMN IF NOT EXISTS share_path VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NULL;

@@ -223,3 +223,9 @@ SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore_waiter 
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE permit_request ADD share_path VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'permit_request' AND column_name = 'share_path');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

@@ -78,6 +78,7 @@ class SqlScriptIntegrationTests {
             JdbcTemplate jdbc = part.jdbc();
             jdbc.execute("alter table permit drop column checks");
             jdbc.execute("alter table permit_request drop column label");
+            jdbc.execute("alter table permit_request drop column share_path");
             jdbc.execute("alter table semaphore_waiter drop column shares");
             jdbc.execute(
                     switch (part.kind()) {

@@ -30,11 +30,12 @@ class UpgradeIntegrationTests {
         database = TestDatabase.create().runChangelog(Map.of());
         rows = new TableRows(database);
         database.jdbc().execute("alter table permit_request drop column label");
+        database.jdbc().execute("alter table permit_request drop column share_path");
         database.jdbc().execute("alter table semaphore_waiter drop column shares");
         database.jdbc().execute("drop table semaphore_share");
         database.jdbc()
                 .execute("delete from DATABASECHANGELOG where ID in ('permit_request-2', 'semaphore_share-1',"
-                        + " 'semaphore_share-2', 'semaphore_waiter-4')");
+                        + " 'semaphore_share-2', 'semaphore_waiter-4', 'permit_request-3')");
         rows.insertSemaphore("backup", 5);
         grantAsBefore("before");
     }
@@ -49,7 +50,7 @@ class UpgradeIntegrationTests {
         try (HikariDataSource pool = database.newPool(4)) {
             assertThatExceptionOfType(SemaphoreTableMismatchException.class)
                     .isThrownBy(() -> new SemaphoreEngine(pool, TestSettings.defaults()))
-                    .withMessageContaining("The table 'permit_request' lacks the column(s) label")
+                    .withMessageContaining("The table 'permit_request' lacks the column(s) label, share_path")
                     .satisfies(mismatch -> assertThat(mismatch.action())
                             .contains("Run the application's own changelog")
                             .contains("Run the SQL script"));

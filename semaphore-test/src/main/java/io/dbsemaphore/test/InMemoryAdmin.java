@@ -9,6 +9,7 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.ShareStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
@@ -148,6 +149,11 @@ record InMemoryAdmin(InMemoryPermits permits) implements SemaphoreAdmin {
 
     @Override
     public List<WaitingCaller> waitingCallers(String name, int limit) {
+        throw unsupported();
+    }
+
+    @Override
+    public List<ShareStatus> shares(String name, int limit) {
         throw unsupported();
     }
 

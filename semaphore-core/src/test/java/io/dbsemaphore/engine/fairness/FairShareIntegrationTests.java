@@ -1,10 +1,15 @@
 package io.dbsemaphore.engine.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.admin.SemaphoreStatus.ShareStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.node.Cluster;
@@ -16,6 +21,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -101,6 +107,40 @@ class FairShareIntegrationTests {
                         .max(Comparator.naturalOrder())
                         .orElseThrow());
         line.serveAll();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void operatorsSeeTheSharesThatHoldPermitsOrWait(int instances) throws Exception {
+        String name = "shares-of-" + instances;
+        Node last = nodes.get(instances - 1);
+        last.admin().create(name, 4);
+        AcquireRequest request = AcquireRequest.of(name);
+        List<PermitGrant> held = List.of(
+                nodes.get(0).semaphores().acquire(AcquireRequest.of(name, 2).withShare("t/u4")),
+                last.semaphores().acquire(request.withShare("b5")),
+                last.semaphores().acquire(request));
+        AcquireRequest waits = request.withWaitTime(ShareCallers.WAIT_TIME);
+        List<CompletableFuture<PermitGrant>> waiting = List.of(
+                nodes.get(0).semaphores().acquireAsync(waits.withShare("c3")),
+                last.semaphores().acquireAsync(waits.withShare("t/u4")),
+                last.semaphores().acquireAsync(waits.withShare("c3")),
+                last.semaphores().acquireAsync(waits));
+        await().atMost(ShareCallers.SOON)
+                .until(() -> last.admin().find(name).orElseThrow().waiting() == waiting.size());
+
+        assertThat(last.admin().shares(name, 10))
+                .containsExactly(
+                        new ShareStatus("t/u4", 2, 1, false, 1, 4),
+                        new ShareStatus("b5", 1, 0, false, 5, 1),
+                        new ShareStatus("c3", 0, 2, false, 3, 1));
+        assertThat(last.admin().shares(name, 1)).extracting(ShareStatus::share).containsExactly("t/u4");
+
+        held.forEach(PermitGrant::release);
+        for (CompletableFuture<PermitGrant> each : waiting) {
+            Concurrently.get(each.thenAccept(PermitGrant::release));
+        }
+        assertThat(last.admin().shares(name, 10)).isEmpty();
     }
 
     @Measured

@@ -36,6 +36,7 @@ import org.springframework.web.server.ResponseStatusException;
     SemaphoreStatus.class,
     SemaphoreStatus.WaitingInstance.class,
     SemaphoreStatus.WaitingCaller.class,
+    SemaphoreStatus.ShareStatus.class,
     PermitHolder.class,
     CapacityChange.class,
     SemaphoreAdmin.Reclaim.class,

@@ -93,6 +93,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         view.put("capacityHistory", objects(admin.capacityHistory(name, HISTORY)));
         view.put("waiting", objects(admin.waiting(name)));
         view.put("callers", objects(admin.waitingCallers(name, HISTORY)));
+        view.put("shares", objects(admin.shares(name, HISTORY)));
         view.put("reclaims", objects(admin.reclaims(name, HISTORY)));
         return view;
     }

@@ -166,6 +166,9 @@ record InstrumentedPermitManager(
             context = new AcquireContext(request, configured);
             if (meters != null) {
                 safely(() -> meters.started(configured));
+                request.share()
+                        .ifPresent(share ->
+                                safely(() -> meters.started(request.permits().keySet(), share)));
             }
             safely(() -> observation = observations.of(context));
             safely(observation::start);

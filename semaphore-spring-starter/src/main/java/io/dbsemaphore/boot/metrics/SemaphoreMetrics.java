@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Collection;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -46,6 +48,8 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     private final ConfiguredNames names;
     private final Map<String, AtomicInteger> waiting = new HashMap<>();
+    private final Map<Tags, AtomicInteger> waitingOfShares = new ConcurrentHashMap<>();
+    private final MeterRegistry registry;
     private final MeterProvider<Timer> acquires;
     private final MeterProvider<Timer> acquiresOfShares;
     private final MeterProvider<Timer> wait;
@@ -58,6 +62,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     SemaphoreMetrics(MeterRegistry registry, ConfiguredNames names) {
         this.names = names;
+        this.registry = registry;
         acquires = Timer.builder("semaphore.acquire")
                 .description("Duration of acquires, from the call to its end")
                 .withRegistry(registry);
@@ -86,12 +91,12 @@ final class SemaphoreMetrics implements SemaphoreListener {
         batchSize = DistributionSummary.builder("semaphore.batch.size")
                 .description("How many acquires one transaction decided")
                 .register(registry);
-        names.all().forEach(name -> startAtZero(name, registry));
+        names.all().forEach(this::startAtZero);
         RETRIED.forEach(exception -> retries.withTags(EXCEPTION, exception));
     }
 
     /** Registers the meters now: a counter that its first event registers does not show that event as an increase. */
-    private void startAtZero(String name, MeterRegistry registry) {
+    private void startAtZero(String name) {
         AtomicInteger callers = new AtomicInteger();
         waiting.put(name, callers);
         Gauge.builder("semaphore.waiting", callers, AtomicInteger::get)
@@ -99,9 +104,10 @@ final class SemaphoreMetrics implements SemaphoreListener {
                 .tag(SEMAPHORE, name)
                 .register(registry);
         OUTCOMES.forEach(outcome -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome));
-        names.sharesOf(name)
-                .forEach(share -> OUTCOMES.forEach(
-                        outcome -> acquiresOfShares.withTags(SEMAPHORE, name, SHARE, share, OUTCOME, outcome)));
+        for (String share : names.sharesOf(name)) {
+            OUTCOMES.forEach(outcome -> acquiresOfShares.withTags(SEMAPHORE, name, SHARE, share, OUTCOME, outcome));
+            AtomicInteger unused = waitingOf(Tags.of(SEMAPHORE, name, SHARE, share));
+        }
         wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED);
         wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED);
         hold.withTags(SEMAPHORE, name);
@@ -111,9 +117,25 @@ final class SemaphoreMetrics implements SemaphoreListener {
         lost.withTags(SEMAPHORE, name);
     }
 
+    private AtomicInteger waitingOf(Tags share) {
+        return waitingOfShares.computeIfAbsent(share, tags -> {
+            AtomicInteger callers = new AtomicInteger();
+            Gauge.builder("semaphore.share.waiting", callers, AtomicInteger::get)
+                    .description("Callers of this instance with an acquire in progress that has a share")
+                    .tags(tags)
+                    .register(registry);
+            return callers;
+        });
+    }
+
     /** Counts an acquire that begins. */
     void started(Set<String> configured) {
         configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).incrementAndGet());
+    }
+
+    /** Counts an acquire with this share that begins. */
+    void started(Collection<String> semaphores, String share) {
+        tagsOf(semaphores, share).forEach(tags -> waitingOf(tags).incrementAndGet());
     }
 
     /** Counts and times its end. Decrements first, which cannot throw: a failing timer would leave the gauge too high for good. */
@@ -123,15 +145,19 @@ final class SemaphoreMetrics implements SemaphoreListener {
                 name -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome).record(nanos, TimeUnit.NANOSECONDS));
     }
 
-    /** Times the end of an acquire with this share. */
+    /** Counts and times the end of an acquire with this share. */
     void ended(Collection<String> semaphores, String share, String outcome, long nanos) {
-        Map<String, Set<String>> shares = new HashMap<>();
+        Set<Tags> shares = tagsOf(semaphores, share);
+        shares.forEach(tags -> waitingOf(tags).decrementAndGet());
+        shares.forEach(
+                tags -> acquiresOfShares.withTags(tags.and(OUTCOME, outcome)).record(nanos, TimeUnit.NANOSECONDS));
+    }
+
+    private Set<Tags> tagsOf(Collection<String> semaphores, String share) {
+        Set<Tags> tags = new HashSet<>();
         semaphores.forEach(name -> names.of(Set.of(name))
-                .forEach(configured -> shares.computeIfAbsent(configured, same -> new HashSet<>())
-                        .add(names.ofShare(name, share))));
-        shares.forEach((name, values) -> values.forEach(value -> acquiresOfShares
-                .withTags(SEMAPHORE, name, SHARE, value, OUTCOME, outcome)
-                .record(nanos, TimeUnit.NANOSECONDS)));
+                .forEach(configured -> tags.add(Tags.of(SEMAPHORE, configured, SHARE, names.ofShare(name, share)))));
+        return tags;
     }
 
     @Override

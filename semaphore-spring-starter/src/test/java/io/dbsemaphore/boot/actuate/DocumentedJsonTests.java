@@ -10,6 +10,7 @@ import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.ShareStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.Since;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingCaller;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
@@ -100,6 +101,7 @@ class DocumentedJsonTests {
                                 false,
                                 Optional.of(Duration.ofMinutes(2)),
                                 Optional.of("acme/ada")))),
+                Map.entry("shares", List.of(new ShareStatus("acme/ada", 1, 2, false, 5, 1))),
                 Map.entry("granted", 1),
                 Map.entry("find", Optional.of(status)),
                 Map.entry(

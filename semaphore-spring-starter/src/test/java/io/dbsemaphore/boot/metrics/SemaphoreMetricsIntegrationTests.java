@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -157,6 +158,34 @@ class SemaphoreMetricsIntegrationTests {
                         .count())
                 .as("has no weights")
                 .isEqualTo(5);
+    }
+
+    @Test
+    void countsTheCallersOfSharesWithAnAcquireInProgress() throws Exception {
+        PermitGrant held = host.semaphores().acquire(AcquireRequest.of("orders"));
+        List<CompletableFuture<PermitGrant>> waiting = Stream.of("premium", "premium/eu", "visitor-4711")
+                .map(share -> host.semaphores()
+                        .acquireAsync(
+                                AcquireRequest.of("orders").withShare(share).withWaitTime(SOON)))
+                .toList();
+
+        assertThat(waitingOf("premium")).isEqualTo(2);
+        assertThat(waitingOf("basic/batch")).isZero();
+        assertThat(waitingOf("other")).isEqualTo(1);
+
+        held.release();
+        for (CompletableFuture<PermitGrant> each : waiting) {
+            each.thenAccept(PermitGrant::release).get(SOON.toSeconds(), TimeUnit.SECONDS);
+        }
+        assertThat(waitingOf("premium")).isZero();
+        assertThat(waitingOf("other")).isZero();
+    }
+
+    private double waitingOf(String share) {
+        return registry.get("semaphore.share.waiting")
+                .tags("semaphore", "orders", "share", share)
+                .gauge()
+                .value();
     }
 
     private long acquiresOf(String share, String outcome) {

@@ -109,9 +109,12 @@ class OperatorIntegrationTests {
     @Test
     void findsWhoWaits() {
         host.admin().create("report", 1);
-        PermitGrant held = host.semaphores().acquire(AcquireRequest.of("report"));
+        PermitGrant held = host.semaphores().acquire(AcquireRequest.of("report").withShare("beta"));
         CompletableFuture<PermitGrant> waiting = other.semaphores()
-                .acquireAsync(AcquireRequest.of("report").withShare("acme/ada").withWaitTime(Duration.ofMinutes(2)));
+                .acquireAsync(AcquireRequest.of("report")
+                        .withShare("acme/ada")
+                        .withHeadStart(Duration.ofMinutes(3))
+                        .withWaitTime(Duration.ofMinutes(2)));
 
         open("");
         browser.awaitText("#main", "1 of 1 held · 1 waiting");
@@ -120,7 +123,13 @@ class OperatorIntegrationTests {
                 .awaitText("section[aria-labelledby='waiting-title'] table", "other@host");
         browser.awaitText("section[aria-labelledby='waiting-title'] table + table", "Turn")
                 .awaitText("section[aria-labelledby='waiting-title'] table + table", "other@host")
-                .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Share']", "acme/ada");
+                .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Share']", "acme/ada")
+                .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Head start']", "3 min");
+        browser.awaitText(".rest + table tr:first-child td[data-label='Permits']", "1")
+                .awaitText(".rest + table tr:first-child", "beta")
+                .awaitText(".rest + table tr:last-child", "acme/ada")
+                .awaitText(".rest + table tr:last-child td[data-label='Waiting']", "1")
+                .awaitText(".rest + table tr:last-child td[data-label='Weight']", "1, tenant 1");
         held.release();
         waiting.join().release();
 

@@ -39,7 +39,7 @@ class SemaphoreView {
     return {...data, past, now: Date.parse(data.asOf)};
   }
 
-  show({semaphore: status, holders, waiting, callers = [], capacityHistory: changes, reclaims, past: [history, requests], now}) {
+  show({semaphore: status, holders, waiting, callers = [], shares = [], capacityHistory: changes, reclaims, past: [history, requests], now}) {
     const semaphore = judged({...status, waitingSince: waiting[0]?.since,
       heldSince: this.holders.isFirst() ? holders[0]?.acquiredAt : undefined,
       pausedCapacity: changes.find(({from, to}) => to === 0 && from > 0)?.from}, now);
@@ -52,7 +52,7 @@ class SemaphoreView {
     setText(this.pause, semaphore.capacity === 0 ? "Resume" : "Pause");
     const events = eventsOf(changes, reclaims);
     this.holders.show(holders, semaphore, now);
-    this.waiting.show(waiting, callers, semaphore.capacity === 0 ? 0 : history.granted, now);
+    this.waiting.show(waiting, callers, shares, semaphore.capacity === 0 ? 0 : history.granted, now);
     this.timeline.show(requests, `in the last ${PERIODS[this.chart.period.value]}`,
       this.chart.show(history, semaphore, events));
     this.history.show(events, now);
@@ -101,12 +101,21 @@ class Waiting {
     this.none = h("p", {class: "empty"});
     this.table = new Table("Waiting", ["Instance", "Callers", "First waits for"]);
     this.callers = new Table("Callers in their order", ["Turn", "Instance", "Waits for", "Permits", "Head start", "Share", "Expected wait"]);
+    this.shares = new Table("Shares", ["Share", "Permits", "Waiting", "Weight"]);
     this.rest = h("p", {class: "rest"});
     this.element = h("section", {"aria-labelledby": "waiting-title"},
-      h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element, this.callers.element, this.rest);
+      h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element, this.callers.element, this.rest, this.shares.element);
   }
 
-  show(waiting, callers, grantedPerMinute, now) {
+  show(waiting, callers, shares, grantedPerMinute, now) {
+    this.shares.show(shares.slice(0, SHOWN), ({share}) => share,
+      () => [h("bdi", {class: "strong"}), h("span"), h("span"), h("span")],
+      ([name, permits, callersOf, weight], {share, held, waiting: waits, isLowerBound, tenantWeight, weight: ofKey}) => {
+        setText(name, share);
+        setText(permits, numbers.format(held));
+        setText(callersOf, `${isLowerBound ? "at least " : ""}${numbers.format(waits)}`);
+        setText(weight, share.includes("/") ? `${numbers.format(ofKey)}, tenant ${numbers.format(tenantWeight)}` : numbers.format(tenantWeight));
+      });
     this.callers.show(callers.slice(0, SHOWN), ({ahead}) => String(ahead),
       () => [h("span", {class: "number"}), h("bdi"), h("time"), h("span"), h("span"), h("bdi"), h("span")],
       ([place, instance, since, permits, headStart, share, expected], caller) => {
