@@ -116,7 +116,10 @@ public final class SemaphoreAvailability {
         Map<Object, Waiter> members = new LinkedHashMap<>();
         Map<Object, ShareTags.Known> known = new HashMap<>();
         for (AcquireState acquire : acquires) {
-            if (acquire.charges().containsKey(semaphore.name()) && (acquire.isWillingToWait() || acquire.hasWaited())) {
+            Ask ask = acquire.charges().get(semaphore.name());
+            if (ask != null
+                    && !ask.exceeds(semaphore.capacity()) // it takes no turn
+                    && (acquire.isWillingToWait() || acquire.hasWaited())) {
                 members.put(
                         acquire,
                         acquire.toWaiter(

@@ -178,7 +178,9 @@ final class InMemoryPermits implements PermitManager {
             List<WaitingLimit> reached = waits && caller == newcomer ? reachedLimits(caller) : List.of();
             Map<String, WaitingLimit> refusing = refusing(reached);
             if (waits && refusing.isEmpty()) {
-                reached.forEach(limit -> displaceEarliest(limit, now));
+                reached.stream()
+                        .sorted(Comparator.comparing(limit -> limit.share().isEmpty())) // that of the share first
+                        .forEach(limit -> displaceEarliest(limit, now));
                 return false;
             }
             List<PermitShortage> shortages = ledger.shortages(

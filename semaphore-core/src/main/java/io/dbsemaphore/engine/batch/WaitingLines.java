@@ -581,9 +581,13 @@ final class WaitingLines {
         return removed;
     }
 
-    /** Removes and returns the callers of a line that came first, while as many newer callers wait as may, of all or with their share. */
+    /**
+     * Removes and returns the callers of a line that came first, while as many newer callers wait as may: those with a share that has too
+     * many callers, then those of the whole line.
+     */
     List<Acquire> removeDisplaced(String name) {
         List<Acquire> displaced = new ArrayList<>();
+        find(name).ifPresent(line -> line.sharesToDisplace().forEach(share -> displaceOf(line, share, displaced)));
         for (Line line = byName.get(name); line != null; line = byName.get(name)) {
             Acquire oldest = Objects.requireNonNull(line.callers.earliest());
             long newer = line.callers.size() - 1 + line.elsewhere.callersSince(line.callers.since());
@@ -592,20 +596,19 @@ final class WaitingLines {
             }
             displace(oldest, line.displacement(oldest, limits.limit(name).max()), displaced);
         }
-        Line line = byName.get(name);
-        for (Share share : line == null ? Set.<Share>of() : line.sharesToDisplace()) {
-            LineLimit limit = limits.limit(name, share);
-            for (Acquire oldest = line.earliest(share); oldest != null; oldest = line.earliest(share)) {
-                long newer = line.size(share)
-                        - 1
-                        + line.elsewhere.callersSince(oldest.toWaiter(name).arrival(), share);
-                if (!limit.isDisplacedBy(newer)) {
-                    break;
-                }
-                displace(oldest, line.displacement(oldest, limit.max()).withFullShare(share.path()), displaced);
-            }
-        }
         return displaced;
+    }
+
+    private void displaceOf(Line line, Share share, List<Acquire> displaced) {
+        String name = line.latest.name();
+        LineLimit limit = limits.limit(name, share);
+        for (Acquire oldest = line.earliest(share); oldest != null; oldest = line.earliest(share)) {
+            long arrival = oldest.toWaiter(name).arrival();
+            if (!limit.isDisplacedBy(line.size(share) - 1 + line.elsewhere.callersSince(arrival, share))) {
+                break;
+            }
+            displace(oldest, line.displacement(oldest, limit.max()).withFullShare(share.path()), displaced);
+        }
     }
 
     private void displace(Acquire oldest, PermitShortage shortage, List<Acquire> displaced) {

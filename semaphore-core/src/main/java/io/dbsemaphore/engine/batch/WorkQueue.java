@@ -21,9 +21,11 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -189,10 +191,30 @@ final class WorkQueue {
             acquire.setKnownTags(lines.knownTags(acquire));
             acquire.setRowAwaited(batch.awaitsRow());
         });
+        names.forEach(name -> batch.changed(name, -promisedForLater(name, members)));
         inFlight.add(batch);
         names.forEach(name -> inFlightByName.put(name, batch));
         acquiresInFlight += members.size();
         return batch;
+    }
+
+    /**
+     * The permits that are promised to callers which are woken for a later batch than this one. By arrival, callers behind them are not
+     * chosen before them. By shares, they may be: without this, they would be refused and woken again and again.
+     */
+    @GuardedBy("this") private long promisedForLater(String name, List<Acquire> members) {
+        Collection<Acquire> later = ready.woken(name);
+        boolean isShared = !later.isEmpty()
+                && (lines.isShared(name)
+                        || Stream.concat(later.stream(), members.stream())
+                                .anyMatch(acquire -> !acquire.share().isNone()));
+        return isShared
+                ? later.stream()
+                        .mapToLong(acquire -> Objects.requireNonNull(
+                                        acquire.charges().get(name))
+                                .permits())
+                        .sum()
+                : 0;
     }
 
     /** @param members acquires that may begin to wait */

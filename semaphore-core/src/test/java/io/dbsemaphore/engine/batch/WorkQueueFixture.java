@@ -53,11 +53,25 @@ abstract class WorkQueueFixture {
     /** The queue knows what a caller asks for by the command only. */
     static Acquire acquire(
             AcquireCommand command, boolean waits, Deadline deadline, Duration headStart, QueueClock clock) {
+        return acquire(command, waits, deadline, headStart, "", clock);
+    }
+
+    /** @param share empty for none */
+    static Acquire acquire(
+            AcquireCommand command,
+            boolean waits,
+            Deadline deadline,
+            Duration headStart,
+            String share,
+            QueueClock clock) {
         long now = clock.now();
         Duration waitTime = Duration.ofNanos(waits ? Math.max(1, deadline.remainingNanos(now)) : 0);
         AcquireRequest request =
                 AcquireRequest.of("test").withWaitTime(waitTime).withHeadStart(headStart);
-        return new Acquire(new Acquire.Call(request, now, false, null), command, clock);
+        return new Acquire(
+                new Acquire.Call(share.isEmpty() ? request : request.withShare(share), now, false, null),
+                command,
+                clock);
     }
 
     static Acquire withoutWaitTime(Map<String, Integer> permits) {

@@ -20,6 +20,8 @@ import io.dbsemaphore.line.Ask;
 import io.dbsemaphore.line.Place;
 import io.dbsemaphore.line.Places;
 import io.dbsemaphore.line.RecordedHead;
+import io.dbsemaphore.line.Share;
+import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.Waiter;
 import io.dbsemaphore.line.WaitersElsewhere;
 import java.sql.SQLException;
@@ -523,5 +525,42 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     private long ahead(Acquire acquire) {
         return queue.positions(acquire).get(0).ahead();
+    }
+
+    /** By its arrival it is chosen first, by its share it is refused: it must not be chosen again and again. */
+    @Test
+    void aCallerBehindAnotherByItsShareIsNotWokenForThePermitsOfThatOne() {
+        WorkQueue single = new WorkQueue(
+                new BatchLimits(2, 1, 3, Duration.ofSeconds(5), Duration.ofSeconds(5)), false, Values.FAIR, queueClock);
+        Acquire earlier = sharing("a");
+        Acquire next = sharing("b");
+        for (Acquire each : List.of(earlier, next)) {
+            single.add(each);
+            end(single, single.take(true, false), served("a", 0), new GrantOutcome.Refused(List.of(FULL)));
+        }
+        assertThat(single.recordPoll(served("a", 2), queueClock.now()))
+                .as("woken")
+                .isEqualTo(true);
+        assertThat(List.of(earlier, next)).extracting(Acquire::stage).containsOnly(Stage.READY);
+        Batch first = single.take(true, false);
+        assertThat(first.members()).containsExactly(earlier);
+
+        end(single, first, served("a", 1), new GrantOutcome.Refused(List.of(FULL)));
+
+        assertThat(earlier.stage()).isEqualTo(Stage.LINE);
+        assertThat(single.take(true, false).members()).containsExactly(next);
+    }
+
+    private Acquire sharing(String share) {
+        return acquire(command(BACKUP), true, queueClock.in(Duration.ofMinutes(1)), Duration.ZERO, share, queueClock);
+    }
+
+    private static Map<String, RemainingAvailability> served(String share, long free) {
+        ShareTags tags = new ShareTags();
+        tags.grant(Share.of(share), 1, 1, 1, 2, false);
+        tags.know(Share.of("b"));
+        return Map.of(
+                "backup",
+                new RemainingAvailability(2, 2 - free, free, 7, 7, Values.NOW, WaitersElsewhere.NONE, true, tags));
     }
 }

@@ -62,14 +62,16 @@ class MaxWaitingPerShareIntegrationTests {
                                 .with("three:*", 3)
                                 .with("forty:*", 40)
                                 .with("newest:*", 1)
+                                .with("both-newest:*", 1)
                                 .with("two-newest:*", 2))
                 .with(
                         SemaphoreSettings.MAX_WAITING,
-                        PerSemaphore.all(Integer.MAX_VALUE).with("three:*", 20))
+                        PerSemaphore.all(Integer.MAX_VALUE).with("three:*", 20).with("both-newest:*", 2))
                 .with(
                         SemaphoreSettings.ON_FULL,
                         PerSemaphore.all(OnFull.KEEP_OLDEST)
                                 .with("newest:*", OnFull.KEEP_NEWEST)
+                                .with("both-newest:*", OnFull.KEEP_NEWEST)
                                 .with("two-newest:*", OnFull.KEEP_NEWEST));
     }
 
@@ -222,6 +224,22 @@ class MaxWaitingPerShareIntegrationTests {
         for (CompletableFuture<PermitGrant> waiting : List.of(other, callers.get(3), callers.get(4))) {
             waiting.thenAccept(PermitGrant::release).get();
         }
+    }
+
+    @Test
+    void aNewerCallerDisplacesTheFirstOfItsShareBeforeTheFirstOfAll() throws Exception {
+        String name = semaphore("both-newest", 1);
+        PermitGrant held = nodes.get(0).semaphores().acquire(AcquireRequest.of(name));
+        CompletableFuture<PermitGrant> first = begin(nodes.get(0), name, "beta");
+        CompletableFuture<PermitGrant> second = begin(nodes.get(0), name, "acme");
+        awaitWaiting(name, 2);
+
+        CompletableFuture<PermitGrant> newest = begin(nodes.get(0), name, "acme");
+
+        assertThat(shortageOf(second)).returns(Optional.of("acme"), PermitShortage::fullShare);
+        held.release();
+        Concurrently.get(first).release();
+        Concurrently.get(newest).release();
     }
 
     @Test

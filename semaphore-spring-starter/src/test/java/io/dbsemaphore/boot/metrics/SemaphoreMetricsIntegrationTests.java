@@ -164,7 +164,7 @@ class SemaphoreMetricsIntegrationTests {
     void countsTheCallersOfSharesWithAnAcquireInProgress() throws Exception {
         PermitGrant held = host.semaphores().acquire(AcquireRequest.of("orders"));
         List<CompletableFuture<PermitGrant>> waiting = Stream.of("premium", "premium/eu", "visitor-4711")
-                .map(share -> host.semaphores()
+                .<CompletableFuture<PermitGrant>>map(share -> host.semaphores()
                         .acquireAsync(
                                 AcquireRequest.of("orders").withShare(share).withWaitTime(SOON)))
                 .toList();
