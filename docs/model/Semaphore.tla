@@ -113,6 +113,15 @@ Without(r) == SelectSeq(line, LAMBDA q : q # r)
 IsAhead(q, r, inLine) ==
     r \in Range(inLine) => \E i, j \in DOMAIN inLine : i < j /\ inLine[i] = q /\ inLine[j] = r
 
+\* The grants of others, or changed weights, give a caller that waits any other place (docs/who-is-next.md). A decision counts the
+\* places as they are under the locks, until its commit.
+Move(r) ==
+    /\ r \in Range(line)
+    /\ \A q \in Requests : tx[q] \in {"grant", "refuse"} => Names[q] \cap Names[r] = {}
+    /\ \E i \in 0..Len(line) - 1 : line' = SubSeq(Without(r), 1, i) \o <<r>> \o SubSeq(Without(r), i + 1, Len(line) - 1)
+    /\ UNCHANGED <<row, token, checked, locked, fence, recorded, tx, reclaims, client, used, uses, instance, lapsed, late, broken,
+                   faults>>
+
 \* What callers of other instances wait for that are ahead, and whose records are valid.
 Withheld(r, s, inLine) ==
     Cardinality({q \in Requests : /\ HonoursQueue /\ recorded[q] /\ s \in Names[q]
@@ -323,7 +332,7 @@ Done ==
 
 Next ==
     \/ Done
-    \/ \E r \in Requests : Step(r) \/ Use(r) \/ GiveUp(r) \/ Cut(r) \/ ExpireRecord(r)
+    \/ \E r \in Requests : Step(r) \/ Move(r) \/ Use(r) \/ GiveUp(r) \/ Cut(r) \/ ExpireRecord(r)
     \/ \E i \in Instances : Stop(i, "dead") \/ Stop(i, "frozen") \/ Resume(i) \/ Lapse(i)
 
 Spec == Init /\ [][Next]_vars

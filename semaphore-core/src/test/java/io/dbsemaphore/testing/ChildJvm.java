@@ -49,16 +49,26 @@ public final class ChildJvm implements AutoCloseable {
      * @param arguments of the main method
      */
     public static ChildJvm start(Class<?> main, Map<String, String> systemProperties, String... arguments) {
-        return start(List.of("-XX:TieredStopAtLevel=1"), main, systemProperties, arguments);
+        return start(Map.of(), List.of("-XX:TieredStopAtLevel=1"), main, systemProperties, arguments);
     }
 
     /** Starts a JVM that is faster after some seconds, because it also compiles with the optimizing compiler. */
     public static ChildJvm startOptimizing(Class<?> main, Map<String, String> systemProperties, String... arguments) {
-        return start(List.of(), main, systemProperties, arguments);
+        return start(Map.of(), List.of(), main, systemProperties, arguments);
+    }
+
+    /** Starts a JVM with these environment variables besides those of this one. */
+    public static ChildJvm startWithEnvironment(
+            Map<String, String> environment, Class<?> main, Map<String, String> systemProperties, String... arguments) {
+        return start(environment, List.of("-XX:TieredStopAtLevel=1"), main, systemProperties, arguments);
     }
 
     private static ChildJvm start(
-            List<String> options, Class<?> main, Map<String, String> systemProperties, String... arguments) {
+            Map<String, String> environment,
+            List<String> options,
+            Class<?> main,
+            Map<String, String> systemProperties,
+            String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx256m", "-Dfile.encoding=UTF-8"));
@@ -67,8 +77,9 @@ public final class ChildJvm implements AutoCloseable {
         command.addAll(List.of("-cp", classPath(), main.getName()));
         command.addAll(List.of(arguments));
         try {
-            Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+            builder.environment().putAll(environment);
+            Process process = builder.start();
             ChildJvm child = new ChildJvm("child " + STARTED.incrementAndGet(), process);
             Runtime.getRuntime().addShutdownHook(child.killer);
             Thread reader = new Thread(child::read, "read-" + child.name);
@@ -130,7 +141,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /** Sends a line. */
-    public void send(String line) {
+    public synchronized void send(String line) {
         try {
             input.write(line);
             input.newLine();
@@ -144,6 +155,13 @@ public final class ChildJvm implements AutoCloseable {
     public List<String> output() {
         synchronized (output) {
             return List.copyOf(output);
+        }
+    }
+
+    /** What it has printed after so many lines. */
+    public List<String> output(int lines) {
+        synchronized (output) {
+            return List.copyOf(output.subList(lines, output.size()));
         }
     }
 

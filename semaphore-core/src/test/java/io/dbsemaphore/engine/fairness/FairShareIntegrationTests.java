@@ -343,6 +343,23 @@ class FairShareIntegrationTests {
         assertThat(nodes.get(0).gate().count("semaphore_share")).isZero();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void callersWithoutSharesReadAndWriteNoShares(int instances) {
+        ShareCallers first = line(1, instances).hold(1).join("a").serveAll(); // the first use checks the tables
+        assertThat(first.order()).isEqualTo("a");
+        nodes.forEach(node -> node.gate().clear());
+
+        ShareCallers line = line(2, instances).hold(2).join("", "", "", "", "", "");
+        line.serveAll();
+
+        assertThat(line.served()).hasSize(6);
+        for (Node node : nodes.subList(0, instances)) {
+            assertThat(node.gate().statements()).as("it was watched").isNotEmpty();
+            assertThat(node.gate().count("semaphore_share")).isZero();
+        }
+    }
+
     /** The instances release and acquire at the same time, without the test in between. */
     @Measured
     @ParameterizedTest

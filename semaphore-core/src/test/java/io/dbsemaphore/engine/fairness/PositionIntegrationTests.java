@@ -21,7 +21,12 @@ import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
@@ -201,6 +206,100 @@ class PositionIntegrationTests {
         held.release();
         assertThat(cluster.node(2).admin().waitingCallers(cluster.semaphore(1), 100))
                 .isEmpty();
+    }
+
+    /**
+     * Among the first 16 of its instance, a caller is told how many grants come before its own, at most one more or fewer. Callers come and
+     * are served all the time.
+     */
+    @Test
+    @Measured
+    void isThatOfTheGrantsThatFollow() throws Exception {
+        Random random = new Random(3);
+        Map<AcquireFuture, List<Told>> told = new LinkedHashMap<>();
+        List<AcquireFuture> waiting = new ArrayList<>();
+        PermitGrant held = hold();
+        long token = held.fencingToken();
+        Map<AcquireFuture, Long> tokens = new HashMap<>();
+        List<Integer> apart = new ArrayList<>();
+        for (int round = 0; round < 60; round++) {
+            while (waiting.size() < 24) {
+                AcquireFuture caller = begin(cluster.node(random.nextInt(3)), AcquireRequest.of(name));
+                waiting.add(caller);
+                awaitWaiting(waiting.size());
+            }
+            hold(Duration.ofMillis(random.nextInt(60)));
+            for (AcquireFuture caller : waiting) {
+                for (QueuePosition position : caller.positions()) {
+                    if (!position.isLowerBound() && position.ahead() < 16) {
+                        told.computeIfAbsent(caller, added -> new ArrayList<>()).add(new Told(token, position.ahead()));
+                    }
+                }
+            }
+            held.release();
+            AcquireFuture next = awaitAny(waiting);
+            held = next.join();
+            token = held.fencingToken();
+            tokens.put(next, token);
+            waiting.remove(next);
+        }
+        List<Long> order = tokens.values().stream().sorted().toList();
+        told.forEach((caller, positions) -> {
+            Long own = tokens.get(caller);
+            if (own != null) {
+                positions.forEach(each -> apart.add((int) Math.abs(order.stream()
+                                .filter(other -> other > each.token() && other < own)
+                                .count()
+                        - each.ahead())));
+            }
+        });
+        waiting.forEach(caller -> caller.cancel(true));
+        held.release();
+
+        assertThat(apart).hasSizeGreaterThanOrEqualTo(300);
+        Measurement.check(
+                () -> assertThat(apart.stream().filter(each -> each > 1).count())
+                        .as("of %d positions", apart.size())
+                        .isLessThanOrEqualTo(apart.size() / 100));
+    }
+
+    /**
+     * What a caller was told.
+     *
+     * @param token that of the last grant before
+     */
+    private record Told(long token, long ahead) {}
+
+    private static AcquireFuture awaitAny(List<AcquireFuture> waiting) {
+        return await().atMost(SOON)
+                .pollInterval(Duration.ofMillis(5))
+                .until(
+                        () -> waiting.stream()
+                                .filter(AcquireFuture::isDone)
+                                .findFirst()
+                                .orElse(null),
+                        Objects::nonNull);
+    }
+
+    @Test
+    void isThatOfTheTurnsWhereCallersHaveShares() throws Exception {
+        PermitGrant held = hold();
+        List<AcquireFuture> callers = new ArrayList<>();
+        for (String share : List.of("a", "a", "a", "b", "c/x")) {
+            callers.add(begin(
+                    cluster.node(callers.size() % 3), AcquireRequest.of(name).withShare(share)));
+            awaitWaiting(callers.size());
+        }
+        List<Integer> turns = List.of(0, 3, 4, 1, 2);
+
+        for (int served = 0; served < turns.size(); served++) {
+            for (int i = served; i < turns.size(); i++) {
+                awaitPosition(callers.get(turns.get(i)), i - served, false);
+            }
+            held.release();
+            held = Concurrently.get(callers.get(turns.get(served)));
+        }
+        held.release();
     }
 
     private static void hold(Duration time) {

@@ -9,6 +9,7 @@ import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -51,6 +52,7 @@ final class ShareCallers {
 
     private int joined;
     private int waiting;
+    private boolean isOnePermitEach = true;
 
     private record Answer(
             String caller,
@@ -161,11 +163,19 @@ final class ShareCallers {
                 });
     }
 
-    /** Serves so many callers: releases what has been held for the longest, and waits until somebody is granted permits, each time. */
+    /**
+     * Serves so many callers: releases what has been held for the longest, and waits until somebody is granted permits, each time. Nobody
+     * else is served by one permit, and no more is held than may be.
+     */
     ShareCallers serve(int callers) {
         for (int i = 0; i < callers; i++) {
             release();
             take();
+            if (isOnePermitEach) {
+                assertNobodyElseServed();
+            }
+            SemaphoreStatus status = admin.find(name).orElseThrow();
+            assertThat(status.held()).as("held permits").isLessThanOrEqualTo(status.capacity());
         }
         return this;
     }
@@ -204,6 +214,7 @@ final class ShareCallers {
     }
 
     private void add(PermitGrant grant) {
+        isOnePermitEach &= grant.permits().getOrDefault(name, 0) == 1;
         held.put(grant.fencingToken(name), grant);
     }
 
@@ -256,7 +267,7 @@ final class ShareCallers {
 
     /** Nobody has been granted permits but those who were taken. */
     void assertNobodyElseServed() {
-        assertThat(answers).isEmpty();
+        assertThat(answers).as("who else was served, after %s", order()).isEmpty();
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.fairness;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -89,6 +90,20 @@ final class ShareRules {
         return decide();
     }
 
+    /** Callers come while all permits are held. */
+    void joinAll(Collection<Caller> callers) {
+        line.addAll(callers);
+        if (!decide().isEmpty()) {
+            throw new IllegalStateException("Permits are available");
+        }
+    }
+
+    /** A caller that waits no longer, while all permits are held. */
+    void leave(Caller caller) {
+        line.remove(caller);
+        waited.remove(caller);
+    }
+
     private List<Caller> decide() {
         List<Caller> granted = new ArrayList<>();
         Optional<Caller> next = next();
@@ -119,7 +134,7 @@ final class ShareRules {
     }
 
     /** The first caller of each tenant is the one with the smallest tag among its keys; between tenants their own tags count. */
-    private Optional<Caller> next() {
+    Optional<Caller> next() {
         Map<String, Caller> firstOfTenant = new HashMap<>();
         line.forEach(caller -> firstOfTenant.merge(
                 caller.tenant(), caller, (one, other) -> byKey().compare(one, other) <= 0 ? one : other));
