@@ -73,6 +73,7 @@ final class PlainSession implements AutoCloseable {
                 OWNER,
                 null,
                 null,
+                null,
                 "ACQUIRED",
                 DIGEST,
                 TTL.toMillis(),

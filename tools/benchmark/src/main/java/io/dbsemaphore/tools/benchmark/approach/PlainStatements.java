@@ -39,9 +39,9 @@ record PlainStatements(
 
     private static final List<String> WRITE =
             List.of("update semaphore set fence = fence + ?, updated_at = ?, live_from = ? where id in (?)", """
-            insert into permit_request(id, external_id, owner, label, instance, state, content_digest, ttl_millis,
+            insert into permit_request(id, external_id, owner, label, share_path, instance, state, content_digest, ttl_millis,
                 expires_at, renewed_at, created_at, updated_at)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""", """
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""", """
             insert into permit(id, semaphore_id, permit_request_id, count, exclusive, state, token)
             values (?, ?, ?, ?, ?, ?, ?)""");
 
