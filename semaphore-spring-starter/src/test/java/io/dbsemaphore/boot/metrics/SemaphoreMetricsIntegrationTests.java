@@ -173,9 +173,12 @@ class SemaphoreMetricsIntegrationTests {
         assertThat(waitingOf("basic/batch")).isZero();
         assertThat(waitingOf("other")).isEqualTo(1);
 
+        List<CompletableFuture<Void>> served = waiting.stream()
+                .map(each -> each.thenAccept(PermitGrant::release))
+                .toList();
         held.release();
-        for (CompletableFuture<PermitGrant> each : waiting) {
-            each.thenAccept(PermitGrant::release).get(SOON.toSeconds(), TimeUnit.SECONDS);
+        for (CompletableFuture<Void> each : served) {
+            each.get(SOON.toSeconds(), TimeUnit.SECONDS);
         }
         assertThat(waitingOf("premium")).isZero();
         assertThat(waitingOf("other")).isZero();
