@@ -125,11 +125,11 @@ class OperatorIntegrationTests {
                 .awaitText("section[aria-labelledby='waiting-title'] table + table", "other@host")
                 .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Share']", "acme/ada")
                 .awaitText("section[aria-labelledby='waiting-title'] td[data-label='Head start']", "3 min");
-        browser.awaitText(".rest + table tr:first-child td[data-label='Permits']", "1")
-                .awaitText(".rest + table tr:first-child", "beta")
-                .awaitText(".rest + table tr:last-child", "acme/ada")
-                .awaitText(".rest + table tr:last-child td[data-label='Waiting']", "1")
-                .awaitText(".rest + table tr:last-child td[data-label='Weight']", "1, tenant 1");
+        browser.awaitText(".rest + table tbody tr:first-child td[data-label='Permits']", "1")
+                .awaitText(".rest + table tbody tr:first-child", "beta")
+                .awaitText(".rest + table tbody tr:last-child", "acme/ada")
+                .awaitText(".rest + table tbody tr:last-child td[data-label='Waiting']", "1")
+                .awaitText(".rest + table tbody tr:last-child td[data-label='Weight']", "1, tenant 1");
         held.release();
         waiting.join().release();
 
