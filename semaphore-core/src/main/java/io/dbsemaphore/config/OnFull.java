@@ -10,9 +10,9 @@ public enum OnFull {
     KEEP_OLDEST,
 
     /**
-     * The new caller waits, and the one that has waited longest is refused, of all or of those with its share. If that one waits in another instance, it is refused by the next
-     * poll or transaction there. If only one may wait, the last of many callers is the next holder. If none may wait, the new caller is
-     * refused.
+     * The new caller waits, and the one that has waited longest is refused, of all or of those with its share. If that one waits in another
+     * instance, it is refused by the next poll or transaction there. If only one may wait, the last of many callers is the next holder. If
+     * none may wait, the new caller is refused.
      */
     KEEP_NEWEST
 }

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It begins with its version. Each space is followed by one caller: in base 36, the microseconds from the place of the caller before it,
  * or from the earliest arrival for the first one; then the number of its permits, or {@code *} for all of them; then {@code +} if it waits
  * for several semaphores; then {@code ;h=} and its head start, if it has one. An example is {@code 1 0:1 2s:1+ -1e:*;h=5j}. A difference
- * may be negative. In a text with shares, {@code n=} and the decimal number of all callers with the share of this one may follow. Versions without head starts take a place for an arrival, and get the same order.
+ * may be negative. In a text with shares, {@code n=} and the decimal number of all callers with the share of this one may follow. Versions
+ * without head starts take a place for an arrival, and get the same order.
  *
  * <p>A later version of the library may append to a caller, after {@code ;} or {@code ,}, what this one can ignore. If ignoring it would
  * break the order, the later version has a higher number. A text that this one does not understand stands for one caller of one permit who

@@ -50,10 +50,11 @@ record LineRoom(OwnLines limits, WaitingLines lines, ReadyQueue ready, List<Batc
         return limits.limit(name)
                         .isReached(
                                 callers(name, behindAll), lines.elsewhere(name).callers())
-                || limits.limit(name, share)
-                        .isReached(
-                                callers(name, share, behindAll),
-                                lines.elsewhere(name).callers(share));
+                || (limits.isLimitedPerShare(name)
+                        && limits.limit(name, share)
+                                .isReached(
+                                        callers(name, share, behindAll),
+                                        lines.elsewhere(name).callers(share)));
     }
 
     /** The head of a line with the number of callers of its shares, and of those of new callers, if that is limited. */
