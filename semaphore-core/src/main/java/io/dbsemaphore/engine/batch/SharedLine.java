@@ -297,16 +297,6 @@ final class SharedLine {
         return lineOf(acquire, all, isWindowOpen);
     }
 
-    /** The line as it would be seen by a new caller that waits. */
-    LineAhead lineOfNewcomer(Acquire acquire, Demand all, boolean isWindowOpen) {
-        View before = view;
-        add(acquire);
-        LineAhead ahead = lineOf(acquire, all, isWindowOpen);
-        leave(acquire);
-        view = before;
-        return ahead;
-    }
-
     private LineAhead lineOf(Acquire acquire, Demand all, boolean isWindowOpen) {
         View present = view(isWindowOpen);
         Place place = present.placeOf(acquire);

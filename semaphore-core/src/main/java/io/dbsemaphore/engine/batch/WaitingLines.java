@@ -53,8 +53,9 @@ import org.jspecify.annotations.Nullable;
  * callers of several semaphores only while the {@linkplain ReservationWindow window} is open.
  *
  * <p>A new caller that would certainly be refused, by recent answers of the database, joins the lines without a transaction
- * ({@link #join}), unless a head start puts it ahead of somebody: other instances have to learn of it at once. A caller that leaves is
- * recorded as departed until the other instances are told, which otherwise withhold permits for it.
+ * ({@link #join}), unless a head start puts it ahead of somebody: other instances have to learn of it at once. Where callers have shares,
+ * it joins only while no permit is available. A caller that leaves is recorded as departed until the other instances are told, which
+ * otherwise withhold permits for it.
  *
  * <p>{@code WaitingLinesTests} and {@code WorkQueueWaitTests} test it.
  */
@@ -235,15 +236,12 @@ final class WaitingLines {
         }
 
         /**
-         * Whether all callers that wait are ahead of a new one, which they always are if it has no head start; where permits are shared,
-         * whether it lacks permits at the place that it would have.
+         * Whether all callers that wait are ahead of a new one, which they always are if it has no head start. Where permits are shared,
+         * whether none is available: a new caller may move the turns of those that wait.
          */
         private boolean isAhead(Acquire acquire) {
             if (shared != null || !acquire.share().isNone()) {
-                return shared != null
-                        && (available < promisedTo(acquire)
-                                || !admission(acquire, shared.lineOfNewcomer(acquire, callers.demand(), isWindowOpen()))
-                                        .isNow());
+                return shared != null && available < 1;
             }
             return acquire.position().headStart() == 0
                     || (callers.after(acquire) == null && elsewhere.areAhead(acquire.place()));
@@ -294,9 +292,9 @@ final class WaitingLines {
             answered(remaining, asOf);
         }
 
-        private void recordPoll(RemainingAvailability polled, long asOf) {
+        private void recordPoll(RemainingAvailability polled, long promised, long asOf) {
             if (changedAt - asOf < 0) {
-                available = polled.available();
+                available = polled.available() - promised;
                 if (!polled.isDeleted()) {
                     answered(polled, asOf);
                 }
@@ -567,7 +565,12 @@ final class WaitingLines {
         return remove(acquire, false);
     }
 
-    private boolean remove(Acquire acquire, boolean isTried) {
+    /**
+     * Removes an acquire from all lines. Returns whether it was in them.
+     *
+     * @param isTried whether it leaves to be tried, and so keeps its turn among callers with shares until it is answered
+     */
+    boolean remove(Acquire acquire, boolean isTried) {
         boolean removed = false;
         for (String name : acquire.names()) {
             Line queue = byName.get(name);
@@ -708,9 +711,13 @@ final class WaitingLines {
         find(name).ifPresent(queue -> queue.recordBatch(remaining, changed, asOf));
     }
 
-    /** Records a result of the poller, unless availability has changed since. */
-    void recordPoll(String name, RemainingAvailability polled, long asOf) {
-        find(name).ifPresent(queue -> queue.recordPoll(polled, asOf));
+    /**
+     * Records a result of the poller, unless availability has changed since.
+     *
+     * @param promised the permits that are promised to callers which are being tried
+     */
+    void recordPoll(String name, RemainingAvailability polled, long promised, long asOf) {
+        find(name).ifPresent(queue -> queue.recordPoll(polled, promised, asOf));
     }
 
     /** Records the numbers of a refusal, which are newer than those of the waiting callers. */

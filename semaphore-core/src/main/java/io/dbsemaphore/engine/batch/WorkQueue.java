@@ -494,7 +494,7 @@ final class WorkQueue {
             if (!latest.isEmpty()) {
                 acquire.found(acquire.attempt().refused(latest));
             }
-            removeFromLines(acquire);
+            removeFromLines(acquire, true);
         }
         if (waits || acquire.stage() == Stage.READY) {
             ready.remove(acquire);
@@ -520,7 +520,7 @@ final class WorkQueue {
             return false;
         }
         ready.remove(acquire);
-        removeFromLines(acquire);
+        removeFromLines(acquire, false);
         if (acquire.hasWaited()) { // other instances may know of it
             lines.recordDeparted(acquire.names());
         }
@@ -537,8 +537,8 @@ final class WorkQueue {
         return cancelled;
     }
 
-    @GuardedBy("this") private void removeFromLines(Acquire acquire) {
-        boolean unused = lines.remove(acquire) && wake(acquire.names());
+    @GuardedBy("this") private void removeFromLines(Acquire acquire, boolean isTried) {
+        boolean unused = lines.remove(acquire, isTried) && wake(acquire.names());
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its semaphores. */
@@ -614,7 +614,7 @@ final class WorkQueue {
         polled.forEach((name, seen) -> {
             if (!isBlocked(name)) {
                 idle.add(name);
-                lines.recordPoll(name, seen, asOf);
+                lines.recordPoll(name, seen, promisedForLater(name, List.of()), asOf);
                 if (!seen.isRegistered()) {
                     lines.assumeEnoughForFirst(name);
                 }

@@ -33,10 +33,13 @@ final class ModelAvailability {
         changedAt.put(name, now);
     }
 
-    void polled(String name, RemainingAvailability polled, long asOf) {
-        if (changedAt.getOrDefault(name, asOf) - asOf < 0) {
-            known.put(name, polled.available());
+    /** Returns whether it is news. */
+    boolean polled(String name, RemainingAvailability polled, long promised, long asOf) {
+        boolean isNews = changedAt.getOrDefault(name, asOf) - asOf < 0;
+        if (isNews) {
+            known.put(name, polled.available() - promised);
         }
+        return isNews;
     }
 
     void raise(String name, long permits) {

@@ -67,6 +67,10 @@ final class ModelParticipants {
         return asked;
     }
 
+    int capacity(String name) {
+        return database.capacity(name);
+    }
+
     List<ModelFlight> flights() {
         return flights;
     }

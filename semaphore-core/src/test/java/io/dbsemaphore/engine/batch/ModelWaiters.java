@@ -12,7 +12,9 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -32,6 +34,7 @@ final class ModelWaiters {
 
     private final ModelAvailability most = new ModelAvailability();
     private final Map<ModelCaller, Map<String, Long>> waiting = new LinkedHashMap<>();
+    private final Map<String, ModelSharedLine> lines = new TreeMap<>();
     private @Nullable ModelCaller leaving;
     private long now;
 
@@ -70,7 +73,37 @@ final class ModelWaiters {
                 .sorted(IN_ORDER)
                 .map(each -> each.state().toWaiter(name))
                 .toList();
-        return LineHead.EMPTY.with(all);
+        return isShared(name)
+                ? lines.get(name).head(callersOf(name), LineHead.EMPTY.with(all).since())
+                : LineHead.EMPTY.with(all);
+    }
+
+    private Map<ModelCaller, Long> callersOf(String name) {
+        Map<ModelCaller, Long> callers = new LinkedHashMap<>();
+        waiting.forEach((caller, asked) -> {
+            if (asked.containsKey(name)) {
+                callers.put(caller, asked.get(name));
+            }
+        });
+        return callers;
+    }
+
+    /** Whether the callers of a semaphore are in the order of their shares. */
+    boolean isShared(String name) {
+        return lines.containsKey(name) && lines.get(name).isShared();
+    }
+
+    /** This caller waits without having been tried. */
+    void joined(ModelCaller caller) {
+        waiting.put(caller, participants.askedBy(caller));
+        park(caller);
+    }
+
+    private void park(ModelCaller caller) {
+        for (String name : waiting.get(caller).keySet()) {
+            lines.computeIfAbsent(name, added -> new ModelSharedLine(name, participants.capacity(name)))
+                    .add(caller, callersOf(name).keySet(), now);
+        }
     }
 
     void finished(ModelFlight flight) {
@@ -79,16 +112,31 @@ final class ModelWaiters {
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused
                     && (member.stage() == Stage.READY || member.stage() == Stage.LINE)) {
                 waiting.put(member, participants.askedBy(member));
+                park(member);
             }
         }
         flight.result().availability().forEach((name, left) -> {
             if (first(name) != null) {
                 Stream.of(least, most).forEach(each -> each.left(name, left, flight.changes(name), now));
+                lines.get(name).answered(left, callersOf(name).keySet(), now);
             }
         });
     }
 
     private @Nullable ModelCaller first(String name) {
+        return isShared(name) ? lines.get(name).first(callersOf(name), now, false) : firstToCome(name);
+    }
+
+    private @Nullable ModelCaller firstOfOne(String name) {
+        return isShared(name)
+                ? lines.get(name).first(callersOf(name), now, true)
+                : waiting.keySet().stream()
+                        .filter(each -> waiting.get(each).keySet().equals(Set.of(name)))
+                        .min(IN_ORDER)
+                        .orElse(null);
+    }
+
+    private @Nullable ModelCaller firstToCome(String name) {
         return waiting.entrySet().stream()
                 .filter(each -> each.getValue().containsKey(name))
                 .map(Map.Entry::getKey)
@@ -105,27 +153,43 @@ final class ModelWaiters {
     void polled(Map<String, RemainingAvailability> polled, long asOf) {
         polled.forEach((name, seen) -> {
             if (first(name) != null && participants.flights().stream().noneMatch(each -> each.keeps(name, now))) {
-                Stream.of(least, most).forEach(each -> each.polled(name, seen, asOf));
+                long promised = promisedToReady(name, isShared(name));
+                boolean isNews = least.polled(name, seen, promised, asOf);
+                if (most.polled(name, seen, promised, asOf) && isNews) {
+                    lines.get(name).answered(seen, callersOf(name).keySet(), now);
+                }
             }
         });
+    }
+
+    /** How many permits those expect who were woken and are not tried yet; where permits are not shared, they are tried in their order anyway. */
+    long promisedToReady(String name, boolean isShared) {
+        List<ModelCaller> ready = participants.callersAt(Stage.READY).stream()
+                .filter(each -> each.state().hasWaited() && each.acquire.names().contains(name))
+                .toList();
+        return isShared || ready.stream().anyMatch(each -> !each.state().share().isNone())
+                ? ready.stream()
+                        .mapToLong(each -> Objects.requireNonNull(
+                                        each.state().charges().get(name))
+                                .permits())
+                        .sum()
+                : 0;
     }
 
     void wakeFirst(String name) {
         ModelCaller first = first(name);
         if (first != null) {
-            long asked = waiting.get(first).get(name);
-            Stream.of(least, most).forEach(each -> each.raise(name, asked));
-            waiting.keySet().stream()
-                    .filter(each -> waiting.get(each).keySet().equals(Set.of(name)))
-                    .min(IN_ORDER)
-                    .ifPresent(second -> {
-                        if (!isEnoughFor(first, most, ModelWaiters::isOfOne)) {
-                            least.raise(name, needed(second, name, ModelWaiters::isOfOne));
-                        }
-                        if (!isEnoughFor(first, least, each -> true)) {
-                            most.raise(name, needed(second, name, each -> true));
-                        }
-                    });
+            long needed = isShared(name)
+                    ? needed(first, name, each -> true)
+                    : waiting.get(first).get(name);
+            Stream.of(least, most).forEach(each -> each.raise(name, needed));
+            ModelCaller second = firstOfOne(name);
+            if (second != null && !isEnoughFor(first, most, ModelWaiters::isOfOne)) {
+                least.raise(name, needed(second, name, ModelWaiters::isOfOne));
+            }
+            if (second != null && !isEnoughFor(first, least, each -> true)) {
+                most.raise(name, needed(second, name, each -> true));
+            }
         }
     }
 
@@ -138,11 +202,14 @@ final class ModelWaiters {
                     require(most.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);
                     changed(name, -asked);
                 }));
+        checkTurns();
         update();
+        lines.keySet().retainAll(names());
         Stream.of(least, most).forEach(each -> each.keepOnly(names()));
         waiting.keySet()
                 .forEach(caller -> require(
-                        !isEnoughFor(caller, least, each -> true),
+                        !waiting.get(caller).keySet().stream()
+                                .allMatch(name -> least.of(name) >= neededInAnyCase(caller, name)),
                         () -> "It is its turn, and it was not woken: " + caller));
     }
 
@@ -151,8 +218,50 @@ final class ModelWaiters {
                 .allMatch(name -> available.of(name) >= needed(caller, name, withheldFor));
     }
 
-    /** How many permits it asks for, with those of them who came before it. */
+    /** Where permits are shared, those who were woken have left enough to all whose turn comes before theirs. */
+    private void checkTurns() {
+        for (String name : names()) {
+            if (isShared(name)) {
+                ModelSharedLine line = lines.get(name);
+                Map<ModelCaller, Long> before = callersOf(name);
+                before.keySet().removeIf(each -> each == leaving && each.stage() != Stage.LINE);
+                List<ModelCaller> woken = before.keySet().stream()
+                        .filter(each -> each != leaving && each.stage() == Stage.READY)
+                        .toList();
+                if (leaving != null
+                        && leaving.stage() == Stage.READY
+                        && callersOf(name).containsKey(leaving)) {
+                    line.tried(List.of(leaving)); // once more
+                }
+                for (ModelCaller each : woken) {
+                    long ahead = line.ahead(each, before, line.isWindowOpen(now));
+                    require(
+                            ahead == 0 || most.of(name) >= ahead,
+                            () -> "Woken before its turn at " + name + ": " + each + ", ahead are " + ahead);
+                }
+                line.tried(woken);
+            }
+        }
+    }
+
+    /** Whatever the window, which may have opened or closed since callers were woken. */
+    private long neededInAnyCase(ModelCaller caller, String name) {
+        if (!isShared(name)) {
+            return needed(caller, name, each -> true);
+        }
+        Map<ModelCaller, Long> callers = callersOf(name);
+        return callers.get(caller)
+                + Math.max(
+                        lines.get(name).ahead(caller, callers, true),
+                        lines.get(name).ahead(caller, callers, false));
+    }
+
+    /** How many permits it asks for, with those of them whose turn is before its own. */
     private long needed(ModelCaller caller, String name, Predicate<ModelCaller> withheldFor) {
+        if (isShared(name)) {
+            ModelSharedLine line = lines.get(name);
+            return waiting.get(caller).get(name) + line.ahead(caller, callersOf(name), line.isWindowOpen(now));
+        }
         return waiting.get(caller).get(name)
                 + waiting.entrySet().stream()
                         .filter(each -> IN_ORDER.compare(each.getKey(), caller) < 0 && withheldFor.test(each.getKey()))

@@ -59,7 +59,13 @@ final class QueueModel {
             assertThat(closed).as("added although closed").isEqualTo(false);
             participants.callers().add(caller);
             assertThat(caller.stage()).isEqualTo(tried ? Stage.READY : Stage.LINE);
-            if (!tried && caller.acquire.position().headStart() > 0) { // others know of those ahead of it only
+            if (!tried) {
+                waiters.joined(caller);
+            }
+            if (!tried
+                    && caller.acquire.position().headStart() > 0
+                    && caller.acquire.names().stream()
+                            .noneMatch(waiters::isShared)) { // others know of those ahead of it only
                 assertThat(participants.waiting().keySet())
                         .as("joins unasked ahead of others: %s", caller)
                         .filteredOn(each -> !Collections.disjoint(each.acquire.names(), caller.acquire.names()))
@@ -91,8 +97,20 @@ final class QueueModel {
                         .as("overtakes " + each)
                         .noneMatch(member -> queued.indexOf(member) > queued.indexOf(each)
                                 && orderedNames(each).anyMatch(member.acquire.names()::contains)));
+        promiseForLater(flight, members);
         participants.flights().add(flight);
         return flight;
+    }
+
+    /** Where permits are shared, those who are woken for a later batch have been promised theirs before anybody else is woken. */
+    private void promiseForLater(ModelFlight flight, List<ModelCaller> members) {
+        for (String name : flight.batch.names()) {
+            boolean isShared = waiters.isShared(name)
+                    || members.stream()
+                            .filter(each -> each.acquire.names().contains(name))
+                            .anyMatch(each -> !each.state().share().isNone());
+            flight.changed(name, -waiters.promisedToReady(name, isShared));
+        }
     }
 
     List<ModelCaller> members(Batch batch) {
@@ -143,7 +161,12 @@ final class QueueModel {
         Map<ModelCaller, Map<String, Long>> still = participants.waiting();
         for (ModelCaller member : members(flight.batch)) {
             if (flight.grants.contains(member.state().command())) {
-                for (String name : member.acquire.names()) {
+                boolean hasTurn =
+                        member.state().isWillingToWait() || member.state().hasWaited();
+                for (String name : member.acquire.names().stream()
+                        .filter(each -> !hasTurn
+                                || !database.isShared(each)) // where turns are by shares, ModelDecision has checked it
+                        .toList()) {
                     long ahead = flight.waiting.entrySet().stream()
                             .filter(each -> ModelWaiters.IN_ORDER.compare(each.getKey(), member) < 0)
                             .filter(each -> still.containsKey(each.getKey()))

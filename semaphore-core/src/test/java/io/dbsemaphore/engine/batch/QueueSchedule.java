@@ -15,6 +15,15 @@ import java.util.stream.Collectors;
  */
 record QueueSchedule(int setup, List<Step> steps) {
 
+    /** From this setup on, callers have shares. */
+    static final int WITH_SHARES = 10_000;
+
+    /** From this setup on, callers with shares wait in other instances, too. */
+    static final int WITH_OTHERS = 20_000;
+
+    /** From this setup on, their batches are small or fail, meet locked rows, or equal ids: then not all callers whose turn it is are tried together. */
+    static final int WITH_SHARES_APART = 30_000;
+
     /** What may happen, and how often, relative to the others. */
     enum Action {
         ADD(120),
@@ -68,8 +77,13 @@ record QueueSchedule(int setup, List<Step> steps) {
     }
 
     static QueueSchedule random(long seed, int steps) {
+        return random(seed, steps, 0);
+    }
+
+    /** @param kind 0, or the first setup of a kind of schedules, such as {@link #WITH_SHARES} */
+    static QueueSchedule random(long seed, int steps, int kind) {
         Random random = new Random(seed);
-        int setup = random.nextInt(10_000);
+        int setup = kind + random.nextInt(10_000);
         List<Step> list = new ArrayList<>();
         for (int i = 0; i < steps; i++) {
             list.add(new Step(Action.random(random), random.nextInt(10_000)));

@@ -49,7 +49,7 @@ final class QueueScheduleRun {
         random = new Random(schedule.setup());
         now = schedule.setup() % 2 == 0 ? Long.MAX_VALUE - 1_000_000_000L : 0; // the clock may overflow
         boolean wide = schedule.setup() % 10 == 9;
-        int maxBatchSize = wide ? 500 : 1 + schedule.setup() % 7;
+        int maxBatchSize = wide || areTriedTogether() ? 500 : 1 + schedule.setup() % 7;
         int semaphores = wide ? 300 : 1 + schedule.setup() % 4;
         for (int i = 0; i < semaphores; i++) {
             database.create("s" + i, 1 + random.nextInt(3));
@@ -57,10 +57,23 @@ final class QueueScheduleRun {
         queue = new WorkQueue(
                 new BatchLimits(3, maxBatchSize, 3, Duration.ofSeconds(1), Duration.ofSeconds(1)),
                 schedule.setup() % 3 == 0,
-                Values.FAIR,
+                hasShares() ? Values.FAIR.withWeights((name, share) -> ModelShares.weight(share)) : Values.FAIR,
                 new QueueClock(() -> now, bound -> (random.nextLong() >>> 1) % bound));
         model = new QueueModel(queue, database, maxBatchSize, participants);
         batches = new ScheduledBatches(queue, database, participants, model);
+    }
+
+    private boolean hasShares() {
+        return schedule.setup() >= QueueSchedule.WITH_SHARES;
+    }
+
+    private boolean hasOthers() {
+        return schedule.setup() >= QueueSchedule.WITH_OTHERS && schedule.setup() < QueueSchedule.WITH_SHARES_APART;
+    }
+
+    /** Whether all callers that are woken at one semaphore are tried by one batch. */
+    private boolean areTriedTogether() {
+        return hasShares() && schedule.setup() < QueueSchedule.WITH_SHARES_APART;
     }
 
     /** What happened so far, a line for each step. */
@@ -92,7 +105,7 @@ final class QueueScheduleRun {
             case TAKE -> batches.take(choice);
             case DECIDE -> batches.decide(participants.flight(choice, false));
             case FINISH -> batches.finish(participants.flight(choice, true));
-            case FAIL -> batches.fail(choice);
+            case FAIL -> areTriedTogether() ? "-" : batches.fail(choice);
             case RELEASE -> batches.release(choice);
             case TIME -> pass(choice);
             case POLL -> poll();
@@ -100,8 +113,11 @@ final class QueueScheduleRun {
             case TRY_LAST -> leave(choice, this::tryLast);
             case GIVE_UP -> leave(choice, this::giveUp);
             case ABANDON -> leave(choice, this::abandon);
-            case OTHERS -> database.others(name(choice), choice.nextInt(3));
-            case LOCK -> database.toggleLock(name(choice));
+            case OTHERS ->
+                hasOthers()
+                        ? database.othersWithShares(name(choice), choice)
+                        : database.others(name(choice), choice.nextInt(3));
+            case LOCK -> areTriedTogether() ? "-" : database.toggleLock(name(choice));
             case TAKES_RELEASES -> "takes releases: " + queue.takesReleases(Set.of(name(choice)));
             case WAKE_FIRST -> wakeFirst(name(choice));
             case CLOSE -> choice.nextInt(4) == 0 ? close() : "-";
@@ -129,7 +145,7 @@ final class QueueScheduleRun {
         if (exclusive) {
             permits.replaceAll((name, count) -> 1);
         }
-        boolean shared = choice.nextInt(12) == 0;
+        boolean shared = choice.nextInt(12) == 0 && !areTriedTogether();
         String id = shared ? "shared-" + choice.nextInt(3) : "id-" + participants.nextNumber();
         LongSupplier keeper = choice.nextInt(4) == 0 ? () -> 1 : null;
         AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", null, keeper);
@@ -137,8 +153,9 @@ final class QueueScheduleRun {
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
         Duration headStart = choice.nextInt(3) == 0 ? HEAD_STARTS[choice.nextInt(HEAD_STARTS.length)] : Duration.ZERO;
         QueueClock clock = new QueueClock(() -> now, bound -> 0);
+        String share = hasShares() ? ModelShares.SHARES.get(choice.nextInt(ModelShares.SHARES.size())) : "";
         ModelCaller caller = new ModelCaller(
-                participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, headStart, clock));
+                participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, headStart, share, clock));
         return model.add(caller) + (exclusive ? " exclusively" : "");
     }
 
@@ -153,7 +170,8 @@ final class QueueScheduleRun {
 
     private String poll() {
         polledAsOf = now;
-        polled = database.poll(queue.beginPoll().names());
+        WorkQueue.Poll poll = queue.beginPoll();
+        polled = database.poll(poll.names(), poll.queues());
         return "the poller asks";
     }
 

@@ -50,7 +50,8 @@ final class ScheduledBatches {
         if (!flight.batch.awaitsRow()) {
             releaseAll();
         }
-        BatchResult result = database.decide(List.copyOf(flight.batch.members()), flight.batch.startedAt() + 700);
+        BatchResult result = database.decide(
+                List.copyOf(flight.batch.members()), flight.batch.queues(), flight.batch.startedAt() + 700);
         flight.decided(result, database.newlyGranted(), database.told());
         model.decided(flight);
         return "decides " + flight;

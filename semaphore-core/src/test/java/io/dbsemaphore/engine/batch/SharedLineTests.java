@@ -191,29 +191,6 @@ class SharedLineTests {
                 .containsExactly("a", "a", "b");
     }
 
-    /** So that one which would be refused is not tried. */
-    @Test
-    void aNewCallerIsToldWhereItWouldStand() {
-        Acquire first = add("a");
-        Acquire second = add("a");
-        List<Acquire> before = inOrder();
-
-        assertThat(aheadOfNewcomer("b", 0)).as("by its turn").isEqualTo(1);
-        assertThat(aheadOfNewcomer("a", 0)).as("behind its key").isEqualTo(2);
-        assertThat(aheadOfNewcomer("a", 1_000)).as("with a head start").isZero();
-        answered(WaitersElsewhere.NONE, read(0, "b", UNIT), 0);
-        assertThat(aheadOfNewcomer("b", 0)).as("its key was granted a permit").isEqualTo(2);
-        answered(elsewhere(Map.of(), waiter(10, "c")), null, 0);
-        assertThat(aheadOfNewcomer("b", 0)).as("with a caller elsewhere").isEqualTo(3);
-
-        assertThat(inOrder()).as("it is not in the line").isEqualTo(before).containsExactly(first, second);
-    }
-
-    private long aheadOfNewcomer(String share, long headStart) {
-        return line.lineOfNewcomer(caller(share, Map.of("backup", 1), headStart), ALL, true)
-                .callers();
-    }
-
     @Test
     void comparesOnlyTheFirstWithThoseOfOtherInstances() {
         List<Acquire> all = addKeys(65);

@@ -158,9 +158,9 @@ class WaitingLinesTests {
         batch("copy", new RemainingAvailability(4, 4, 0, 9, 10, OPEN, WaitersElsewhere.NONE, true));
         assertThat(queues.takeGrantedElsewhere()).as("by a batch").isEqualTo(true);
         assertThat(queues.takeGrantedElsewhere()).as("since then").isEqualTo(false);
-        queues.recordPoll("copy", Values.polled(4, 4, 0, 11, OPEN), ++now);
+        queues.recordPoll("copy", Values.polled(4, 4, 0, 11, OPEN), 0, ++now);
         assertThat(queues.takeGrantedElsewhere()).as("by a poll").isEqualTo(true);
-        queues.recordPoll("backup", Values.polled(4, 3, 1, 9, OPEN), ++now);
+        queues.recordPoll("backup", Values.polled(4, 3, 1, 9, OPEN), 0, ++now);
         assertThat(queues.takeGrantedElsewhere()).as("what they do not lack").isEqualTo(false);
     }
 
@@ -168,7 +168,7 @@ class WaitingLinesTests {
     void isPolledOftenForOnePermitThatOthersAreGrantedOften() {
         Acquire unused = refused(ONE, OPEN);
         now += Duration.ofMillis(600).toNanos();
-        queues.recordPoll("backup", Values.polled(4, 4, 0, 67, OPEN), ++now);
+        queues.recordPoll("backup", Values.polled(4, 4, 0, 67, OPEN), 0, ++now);
         assertThat(queues.pollAfter(Duration.ofMillis(50))).isEqualTo(Duration.ofMillis(10));
     }
 
@@ -252,10 +252,10 @@ class WaitingLinesTests {
     @Test
     void ignoresAPollThatBeganWhenAvailabilityChanged() {
         Acquire caller = refused(ONE, OPEN);
-        queues.recordPoll("backup", Values.polled(4, 3, 1, 7), now);
+        queues.recordPoll("backup", Values.polled(4, 3, 1, 7), 0, now);
         assertThat(wake("backup")).isEmpty();
         assertThat(queues.shortages(caller)).containsExactly(shortage("backup", 4, 1, 0, 0));
-        queues.recordPoll("backup", Values.polled(4, 3, 1, 7), ++now);
+        queues.recordPoll("backup", Values.polled(4, 3, 1, 7), 0, ++now);
         assertThat(wake("backup")).containsExactly(caller);
     }
 

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The queue against a simple model, without threads, clock or database: random schedules of acquires, batches and their
@@ -31,6 +33,15 @@ class WorkQueueScheduleTests {
         long seed = Long.getLong("semaphore.test.seed", System.nanoTime());
         for (int i = 0; i < SCHEDULES; i++) {
             check(QueueSchedule.random(seed + i, STEPS), "Seed " + (seed + i));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {QueueSchedule.WITH_SHARES, QueueSchedule.WITH_SHARES_APART, QueueSchedule.WITH_OTHERS})
+    void doesWhatTheModelDoesWhereCallersHaveShares(int kind) {
+        long seed = Long.getLong("semaphore.test.seed", System.nanoTime());
+        for (int i = 0; i < SCHEDULES; i++) {
+            check(QueueSchedule.random(seed + i, STEPS, kind), "Seed " + (seed + i));
         }
     }
 

@@ -548,11 +548,66 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         end(single, first, served("a", 1), new GrantOutcome.Refused(List.of(FULL)));
 
         assertThat(earlier.stage()).isEqualTo(Stage.LINE);
+        assertThat(single.recordPoll(served("a", 1), queueClock.now()))
+                .as("woken by a poll")
+                .isEqualTo(false);
         assertThat(single.take(true, false).members()).containsExactly(next);
     }
 
+    @Test
+    void aCallerThatIsTriedOnceMoreKeepsItsTurn() {
+        WorkQueue shared = new WorkQueue(
+                new BatchLimits(2, 4, 3, Duration.ofSeconds(5), Duration.ofSeconds(5)), false, Values.FAIR, queueClock);
+        Acquire other = sharing("a");
+        Acquire last = sharing("b");
+        Acquire behind = sharing("b");
+        for (Acquire each : List.of(other, last, behind)) {
+            boolean unused = shared.add(each);
+        }
+        Batch all = shared.take(true, false);
+        GrantOutcome refused = new GrantOutcome.Refused(List.of(FULL));
+        shared.finish(
+                all,
+                new BatchResult(
+                        List.of(refused, refused, refused), served("a", 0), List.of(), Map.of(), queueClock.now()),
+                0);
+
+        shared.tryOnceMore(last);
+        boolean unused = shared.recordPoll(served("a", 2), queueClock.now());
+
+        assertThat(List.of(other, last, behind))
+                .extracting(Acquire::stage)
+                .containsExactly(Stage.READY, Stage.READY, Stage.LINE);
+    }
+
+    /** It may move the turns of those that wait for more, so that the permit is theirs. */
+    @Test
+    void aCallerWithAShareDoesNotJoinUnaskedWhileAPermitIsAvailable() {
+        WorkQueue shared = new WorkQueue(
+                new BatchLimits(2, 4, 3, Duration.ofSeconds(5), Duration.ofSeconds(5)), false, Values.FAIR, queueClock);
+        boolean unused = shared.add(sharing("a", 2));
+        GrantOutcome refused = new GrantOutcome.Refused(List.of(FULL));
+        end(shared, shared.take(true, false), served("a", 1), refused);
+
+        assertThat(shared.add(sharing("b", 2))).as("tried").isEqualTo(true);
+        end(shared, shared.take(true, false), served("a", 0), refused);
+        assertThat(shared.add(sharing("b", 2)))
+                .as("tried although none is available")
+                .isEqualTo(false);
+    }
+
     private Acquire sharing(String share) {
-        return acquire(command(BACKUP), true, queueClock.in(Duration.ofMinutes(1)), Duration.ZERO, share, queueClock);
+        return sharing(share, 1);
+    }
+
+    private Acquire sharing(String share, int permits) {
+        return acquire(
+                command(Map.of("backup", permits)),
+                true,
+                queueClock.in(Duration.ofMinutes(1)),
+                Duration.ZERO,
+                share,
+                queueClock);
     }
 
     private static Map<String, RemainingAvailability> served(String share, long free) {
