@@ -62,7 +62,7 @@ public record AvailabilityTransactions(ShortTransaction transaction, Tables tabl
             ShareTable.Rows shares = tables.shares().rows(false);
             byId.forEach((id, name) -> {
                 if (local.of(name).isShared()) {
-                    shares.expect(id);
+                    shares.expect(id, ShareTable.sharesOf(local.of(name), WaitersElsewhere.NONE));
                 }
             });
             Map<String, RemainingAvailability> available = new HashMap<>();

@@ -29,6 +29,7 @@ import io.dbsemaphore.line.Share;
 import io.dbsemaphore.line.ShareTags;
 import io.dbsemaphore.line.ShareTurns;
 import io.dbsemaphore.line.Waiter;
+import io.dbsemaphore.line.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -483,14 +484,22 @@ public final class BatchTransaction {
             ShareTable.Rows shares, SortedMap<Long, String> names, BatchOutcomes outcomes, OwnLines local) {
         names.forEach((id, name) -> {
             LineHead waiting = local.of(name);
+            List<AcquireState> asking = asking(name, outcomes.open());
             if (waiting.isShared()
-                    || outcomes.open().stream()
-                            .anyMatch(acquire -> !acquire.share().isNone()
-                                    && acquire.charges().containsKey(name)
-                                    && (acquire.hasWaited() || !waiting.isEmpty()))) {
-                shares.expect(id);
+                    || asking.stream()
+                            .anyMatch(acquire ->
+                                    !acquire.share().isNone() && (acquire.hasWaited() || !waiting.isEmpty()))) {
+                Set<Share> expected = ShareTable.sharesOf(waiting, WaitersElsewhere.NONE);
+                asking.forEach(acquire -> expected.add(acquire.share()));
+                shares.expect(id, expected);
             }
         });
+    }
+
+    private static List<AcquireState> asking(String name, List<AcquireState> acquires) {
+        return acquires.stream()
+                .filter(acquire -> acquire.charges().containsKey(name))
+                .toList();
     }
 
     /**
@@ -505,9 +514,7 @@ public final class BatchTransaction {
             long answeredAt) {
         for (SemaphoreAvailability each : availabilities) {
             String name = each.semaphore().name();
-            List<AcquireState> asking = open.stream()
-                    .filter(acquire -> acquire.charges().containsKey(name))
-                    .toList();
+            List<AcquireState> asking = asking(name, open);
             LineHead waiting = local.of(name);
             boolean hasShares = waiting.isShared()
                     || each.elsewhere().hasShares()

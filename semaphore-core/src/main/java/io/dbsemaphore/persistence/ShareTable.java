@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * whose finish is ahead of its time. Who has locked the semaphore's row reads and writes them; a poll only reads.
  *
  * <p>The first {@link #AT_ONCE} rows are read by one statement, which is usually all of them. If there are more, a second statement reads
- * those of the callers that are compared, and the first one goes on from where the last ended: it finds the rows that are no longer
- * ahead, which the transaction deletes.
+ * those of the callers that are compared. After each {@link #SWEPT_AFTER} rows that were written, the first one goes on from where the last
+ * ended: it finds the rows that are no longer ahead, which the transaction deletes.
  *
  * <p>If nobody else was granted permits since the last transaction of this instance, it knows the rows, and does not read them: each
  * transaction that writes rows raises the fence of the semaphore.
@@ -42,6 +42,9 @@ final class ShareTable {
 
     /** The number of rows that are read whatever callers there are. */
     private static final int AT_ONCE = 64;
+
+    /** The number of written rows after which the next {@link #AT_ONCE} rows are read: more may be deleted than are written. */
+    private static final int SWEPT_AFTER = AT_ONCE / 4;
 
     /** Keys without bound may leave a row for each grant. Beyond this number, only those of {@link #KEPT_OF_MANY} are kept. */
     private static final int MAX_ROWS = 100_000;
@@ -103,10 +106,20 @@ final class ShareTable {
      * @param path the path of the last row
      * @param rows the number of rows that were read since the first one
      * @param all the number of all rows when they were read before
+     * @param written the number of rows that were written since
      */
-    private record Cursor(String path, int rows, int all) {}
+    private record Cursor(String path, int rows, int all, int written) {
 
-    private static final Cursor FROM_THE_FIRST = new Cursor("", 0, 0);
+        private boolean isOfMany() {
+            return !path.isEmpty() || all > AT_ONCE;
+        }
+
+        private boolean isDue() {
+            return !isOfMany() || written >= SWEPT_AFTER;
+        }
+    }
+
+    private static final Cursor FROM_THE_FIRST = new Cursor("", 0, 0, 0);
 
     /**
      * All rows of a semaphore.
@@ -148,6 +161,15 @@ final class ShareTable {
         return tenant + Share.SEPARATOR;
     }
 
+    private static Set<String> pathsOf(Collection<Share> shares) {
+        Set<String> paths = new TreeSet<>(Set.of(LINE));
+        for (Share share : shares) {
+            paths.add(pathOf(share.tenant()));
+            paths.add(pathOf(share));
+        }
+        return paths;
+    }
+
     /**
      * Returns the rows that one transaction reads and writes.
      *
@@ -181,33 +203,55 @@ final class ShareTable {
             this.isLocked = isLocked;
         }
 
-        /** The result of the query that goes on from this cursor. */
-        private record Expected(Cursor from, Supplier<List<Row>> rows) {}
+        /**
+         * The results of two queries.
+         *
+         * @param next the rows that follow the cursor
+         * @param paths the paths of the other rows, if not all are among the first
+         */
+        private record Expected(
+                Cursor from, Supplier<List<Row>> next, Set<String> paths, Supplier<List<Row>> ofPaths) {}
 
-        /** Queues the query of the first rows, unless they are likely to be known, to save a round trip. */
-        void expect(long semaphoreId) {
+        /**
+         * Queues the queries of the rows that the transaction needs, unless they are likely to be known, to save a round trip.
+         *
+         * @param shares those of this instance's callers
+         */
+        void expect(long semaphoreId, Collection<Share> shares) {
             Known last = isLocked ? known.remove(semaphoreId) : null;
             if (last != null) {
                 taken.put(semaphoreId, last);
             }
             Known present = taken.get(semaphoreId);
             if (present == null || !present.isLikely()) {
-                expected.computeIfAbsent(semaphoreId, this::query);
+                expected.computeIfAbsent(semaphoreId, id -> query(id, shares));
             }
         }
 
-        private Expected query(long semaphoreId) {
+        private Expected query(long semaphoreId, Collection<Share> shares) {
             Cursor from = begun(semaphoreId);
-            return new Expected(from, sql.queryRows(FIND_NEXT, Row::of, semaphoreId, from.path(), AT_ONCE + 1));
+            Set<String> paths = from.isOfMany() ? pathsOf(shares) : Set.of();
+            return new Expected(
+                    from,
+                    from.isDue() ? sql.queryRows(FIND_NEXT, Row::of, semaphoreId, from.path(), AT_ONCE + 1) : List::of,
+                    paths,
+                    find(semaphoreId, paths));
         }
 
-        private Expected firstRows(long semaphoreId, long fence) {
+        private Supplier<List<Row>> find(long semaphoreId, Set<String> paths) {
+            List<Supplier<List<Row>>> found = new ArrayList<>();
+            Sql.chunks(List.copyOf(paths), PATHS_AT_ONCE)
+                    .forEach(some -> found.add(sql.queryRows(FIND, Row::of, semaphoreId, some)));
+            return () -> found.stream().flatMap(each -> each.get().stream()).toList();
+        }
+
+        private Expected firstRows(long semaphoreId, long fence, Collection<Share> shares) {
             Known last = taken.get(semaphoreId);
             if (last != null && last.fence() == fence) {
                 unread.add(semaphoreId);
-                return new Expected(FROM_THE_FIRST, last::rows);
+                return new Expected(FROM_THE_FIRST, last::rows, Set.of(), List::of);
             }
-            Expected queried = expected.computeIfAbsent(semaphoreId, this::query);
+            Expected queried = expected.computeIfAbsent(semaphoreId, id -> query(id, shares));
             sql.flush();
             return queried;
         }
@@ -218,29 +262,31 @@ final class ShareTable {
          * @param fence the fence of the semaphore
          */
         ShareTags read(long semaphoreId, long fence, Collection<Share> shares) {
-            expect(semaphoreId);
-            Expected read = firstRows(semaphoreId, fence);
+            expect(semaphoreId, shares);
+            Expected read = firstRows(semaphoreId, fence, shares);
             Cursor from = read.from();
-            List<Row> first = read.rows().get();
-            boolean isAll = first.size() <= AT_ONCE && from.path().isEmpty();
+            List<Row> first = read.next().get();
+            boolean isAll = !from.isOfMany() && first.size() <= AT_ONCE;
             List<Row> rows = new ArrayList<>(first);
             if (!isAll) {
-                Set<String> paths = new TreeSet<>(Set.of(LINE));
-                for (Share share : shares) {
-                    paths.add(pathOf(share.tenant()));
-                    paths.add(pathOf(share));
+                rows.addAll(read.ofPaths().get());
+                Set<String> paths = pathsOf(shares);
+                paths.removeAll(read.paths());
+                if (!paths.isEmpty()) {
+                    Supplier<List<Row>> others = find(semaphoreId, paths);
+                    sql.flush();
+                    rows.addAll(others.get());
                 }
-                Sql.chunks(List.copyOf(paths), PATHS_AT_ONCE)
-                        .forEach(some -> rows.addAll(sql.read(FIND, Row::of, semaphoreId, some)));
             }
-            if (isLocked) { // what follows is read by the next transaction that can delete it
+            if (isLocked && from.isDue()) { // what follows is read by the next transaction that can delete it
                 if (first.size() > AT_ONCE) {
                     cursors.put(
-                            semaphoreId, new Cursor(first.get(AT_ONCE - 1).path(), from.rows() + AT_ONCE, from.all()));
+                            semaphoreId,
+                            new Cursor(first.get(AT_ONCE - 1).path(), from.rows() + AT_ONCE, from.all(), 0));
                 } else if (isAll) {
                     cursors.remove(semaphoreId);
                 } else {
-                    cursors.put(semaphoreId, new Cursor("", 0, from.rows() + first.size()));
+                    cursors.put(semaphoreId, new Cursor("", 0, from.rows() + first.size(), 0));
                 }
             }
             ShareTags tags = new ShareTags();
@@ -315,6 +361,9 @@ final class ShareTable {
             if (!rows.isEmpty()) {
                 sql.insert(INSERT, rows);
             }
+            cursors.computeIfPresent(
+                    semaphoreId,
+                    (id, from) -> new Cursor(from.path(), from.rows(), from.all(), from.written() + rows.size()));
             after.computeIfPresent(semaphoreId, (id, before) -> {
                 SortedMap<String, Row> all = new TreeMap<>();
                 before.stream().filter(row -> !deleted.contains(row.path())).forEach(row -> all.put(row.path(), row));
