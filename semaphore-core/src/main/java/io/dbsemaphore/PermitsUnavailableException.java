@@ -105,11 +105,13 @@ public class PermitsUnavailableException extends SemaphoreException {
         boolean blocksItself = false;
         boolean isQueueFull = false;
         boolean isFullForShare = false;
+        boolean isFullForAll = false;
         for (PermitShortage shortage : shortages) {
             int held = heldBy(own, shortage.name());
             message.append(message.isEmpty() ? "" : "; ").append(describe(shortage, held, firstHolders));
             isQueueFull |= shortage.isQueueFull();
             isFullForShare |= shortage.fullShare().isPresent();
+            isFullForAll |= shortage.isQueueFull() && shortage.fullShare().isEmpty();
             blocksItself |= held > 0 && held + shortage.requested() > shortage.capacity();
         }
         return message.append(". Nothing was acquired")
@@ -120,7 +122,9 @@ public class PermitsUnavailableException extends SemaphoreException {
                                         + " capacity is raised"
                                 : isQueueFull
                                         ? "; try again later, or raise "
-                                                + (isFullForShare ? PER_SHARE : MAX_WAITING)
+                                                + (isFullForAll ? MAX_WAITING : "")
+                                                + (isFullForAll && isFullForShare ? " and " : "")
+                                                + (isFullForShare ? PER_SHARE : "")
                                                 + " to let more callers wait"
                                         : "; trying again later may succeed. SemaphoreAdmin.holders lists all holders")
                 .toString();

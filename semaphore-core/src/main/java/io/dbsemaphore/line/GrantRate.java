@@ -3,10 +3,15 @@ package io.dbsemaphore.line;
 import java.time.Duration;
 import java.util.Optional;
 
-/** How often permits of a semaphore are granted, by its fence, which each grant raises by one unless permits are reused. */
+/**
+ * How often permits of a semaphore are granted, by its fence, which each grant raises by one unless permits are reused. It counts the grants
+ * of the last ten to twenty seconds.
+ *
+ * <p>{@code GrantRateTests} tests it, and how far the estimate is off.
+ */
 public final class GrantRate {
 
-    /** After this time and {@link #ENOUGH} grants a new count begins. The one before is used until the new one has enough. */
+    /** After this time and {@link #ENOUGH} grants a new count begins. The one before it counts, too, until the next one begins. */
     private static final long WINDOW = Duration.ofSeconds(10).toNanos();
 
     private static final int ENOUGH = 3;
@@ -16,8 +21,10 @@ public final class GrantRate {
 
     private long fence = -1;
     private long begunAt;
+    private long readAt;
     private long grants;
-    private long nanosPerGrant;
+    private long grantsBefore;
+    private long nanosBefore;
 
     /**
      * Records the fence.
@@ -27,39 +34,42 @@ public final class GrantRate {
      */
     public void read(long read, long now) {
         long more = read - fence;
+        readAt = now;
         if (fence < 0
                 || more < 0
                 || more > TOO_MANY) { // the first time, or after a failover to a server that lacks grants
-            nanosPerGrant = 0;
-            begin(read, now);
+            grants = 0;
+            begin(read, 0);
             return;
         }
         fence = read;
         grants += more;
-        if (grants >= ENOUGH) {
-            nanosPerGrant = Math.max(1, (now - begunAt) / grants);
-            if (now - begunAt > WINDOW) {
-                begin(read, now);
-            }
+        if (grants >= ENOUGH && now - begunAt > WINDOW) {
+            begin(read, now - begunAt);
         }
     }
 
-    private void begin(long read, long now) {
+    private void begin(long read, long nanos) {
         fence = read;
-        begunAt = now;
+        begunAt = readAt;
+        grantsBefore = grants;
+        nanosBefore = nanos;
         grants = 0;
     }
 
     /**
-     * Returns how long this number of grants takes at the rate of the last ten seconds, or at a lower one if the next grant is late; empty if
-     * too few were counted.
+     * Returns how long this number of grants takes at the present rate, or at a lower one if the next grant is late; empty if too few were
+     * counted.
      *
      * @param now this JVM's monotonic clock
      */
     public Optional<Duration> timeOf(long count, long now) {
-        return nanosPerGrant == 0
-                ? Optional.empty()
-                : Optional.of(Duration.ofNanos(Math.max(nanosPerGrant, (now - begunAt) / (grants + 1)))
-                        .multipliedBy(count));
+        long all = grantsBefore + grants;
+        if (all < ENOUGH) {
+            return Optional.empty();
+        }
+        long nanosPerGrant = Math.max(1, (nanosBefore + readAt - begunAt) / all);
+        long ifLate = (nanosBefore + now - begunAt) / (all + 1);
+        return Optional.of(Duration.ofNanos(Math.max(nanosPerGrant, ifLate)).multipliedBy(count));
     }
 }

@@ -3,10 +3,17 @@ package io.dbsemaphore.line;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.Random;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The expected wait is that of as many grants at the rate since callers have waited. */
 class GrantRateTests {
+
+    /** Between two grants, in nanoseconds. */
+    private static final double MEAN = 100_000_000;
 
     private final GrantRate rate = new GrantRate();
 
@@ -55,6 +62,36 @@ class GrantRateTests {
         rate.read(10, seconds(1));
         rate.read(1_700_000_000_000_000L, seconds(2));
         assertThat(rate.timeOf(1, seconds(2))).isEmpty();
+    }
+
+    /** Holds that vary as much as their mean, as those of independent jobs do: the root of the mean square is 1 ÷ √n. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 16, 64})
+    void isOffByOneOverTheRootOfTheCallersAhead(int ahead) {
+        Random random = new Random(7);
+        double squares = 0;
+        int runs = 2_000;
+        for (int run = 0; run < runs; run++) {
+            GrantRate measured = new GrantRate();
+            double now = 0;
+            for (int fence = 0; fence < 250; fence++) { // the last two windows have 100 to 200 of them
+                measured.read(fence, (long) now);
+                now += interval(random);
+            }
+            long readAt = (long) now;
+            measured.read(250, readAt);
+            double wait = 0;
+            for (int i = 0; i < ahead; i++) {
+                wait += interval(random);
+            }
+            double expected = measured.timeOf(ahead, readAt).orElseThrow().toNanos();
+            squares += Math.pow((expected - wait) / (ahead * MEAN), 2);
+        }
+        assertThat(Math.sqrt(squares / runs)).isCloseTo(1 / Math.sqrt(ahead), Percentage.withPercentage(35));
+    }
+
+    private static double interval(Random random) {
+        return -Math.log(1 - random.nextDouble()) * MEAN;
     }
 
     private static long seconds(long seconds) {

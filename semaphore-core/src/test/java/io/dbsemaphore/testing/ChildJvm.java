@@ -3,6 +3,7 @@ package io.dbsemaphore.testing;
 import io.dbsemaphore.testing.measurement.Measurement;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -52,6 +53,17 @@ public final class ChildJvm implements AutoCloseable {
         return start(Map.of(), List.of("-XX:TieredStopAtLevel=1"), main, systemProperties, arguments);
     }
 
+    /** Starts a JVM that finds these classes before those of this one. */
+    public static ChildJvm startWithClasses(
+            String classes, Class<?> main, Map<String, String> systemProperties, String... arguments) {
+        return start(
+                Map.of(),
+                List.of("-XX:TieredStopAtLevel=1", "-cp", classes + File.pathSeparator + classPath()),
+                main,
+                systemProperties,
+                arguments);
+    }
+
     /** Starts a JVM that is faster after some seconds, because it also compiles with the optimizing compiler. */
     public static ChildJvm startOptimizing(Class<?> main, Map<String, String> systemProperties, String... arguments) {
         return start(Map.of(), List.of(), main, systemProperties, arguments);
@@ -72,9 +84,10 @@ public final class ChildJvm implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx256m", "-Dfile.encoding=UTF-8"));
-        command.addAll(options);
+        command.addAll(List.of("-cp", classPath()));
+        command.addAll(options); // the last class path counts
         systemProperties.forEach((key, value) -> command.add("-D" + key + "=" + value));
-        command.addAll(List.of("-cp", classPath(), main.getName()));
+        command.add(main.getName());
         command.addAll(List.of(arguments));
         try {
             ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

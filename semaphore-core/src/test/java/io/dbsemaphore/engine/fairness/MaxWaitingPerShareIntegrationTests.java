@@ -66,7 +66,10 @@ class MaxWaitingPerShareIntegrationTests {
                                 .with("two-newest:*", 2))
                 .with(
                         SemaphoreSettings.MAX_WAITING,
-                        PerSemaphore.all(Integer.MAX_VALUE).with("three:*", 20).with("both-newest:*", 2))
+                        PerSemaphore.all(Integer.MAX_VALUE)
+                                .with("three:*", 20)
+                                .with("nobody:*", 0)
+                                .with("both-newest:*", 2))
                 .with(
                         SemaphoreSettings.ON_FULL,
                         PerSemaphore.all(OnFull.KEEP_OLDEST)
@@ -254,6 +257,23 @@ class MaxWaitingPerShareIntegrationTests {
         held.release();
         Concurrently.get(without).release();
         Concurrently.get(begin(nodes.get(0), name, "acme")).release();
+    }
+
+    @Test
+    void aRefusalByBothLimitsNamesBoth() {
+        List<String> names = List.of(semaphore("none", 1), semaphore("nobody", 1));
+        List<PermitGrant> held = names.stream()
+                .map(name -> nodes.get(0).semaphores().acquire(AcquireRequest.of(name)))
+                .toList();
+
+        AcquireRequest request = AcquireRequest.of(names.toArray(String[]::new))
+                .withWaitTime(WAIT_TIME)
+                .withShare("acme");
+        assertThat(failureOf(nodes.get(0).semaphores().acquireAsync(request)))
+                .hasMessageEndingWith(
+                        "; try again later, or raise max-waiting and max-waiting-per-share to let more callers wait");
+
+        held.forEach(PermitGrant::release);
     }
 
     private static String semaphore(String prefix, int capacity) {

@@ -20,6 +20,7 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 "on-full=keep-newest | semaphore.semaphores.partner.on-full is keep-newest, but neither max-waiting nor max-waiting-per-share is set: ",
                 "weights.acme=0 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is 0: a share with a weight of 0",
                 "weights.acme=1001 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is 1001: ",
+                "weights.acme=-1 | semaphore.semaphores.partner.weights.[acme] must be between 1 and 1000, but is -1: ",
                 "weights.[acme/]=1 | semaphore.semaphores.partner.weights.[acme/] is malformed: The share has no key: 'acme/'",
                 "wait-time=-1s | semaphore.semaphores.partner.wait-time must be at least PT0S, but is PT-1S: to not wait use zero",
                 "max-hold=30 | semaphore.semaphores.partner.max-hold must be at least PT1S, but is PT0.03S: a grant would end before its work"
