@@ -50,7 +50,7 @@ class EarlierBuildIntegrationTests {
             line.serve(3);
             List<String> whileItWaits = line.served();
             line.serveAll();
-            process.awaitLine("GRANTED", SOON);
+            process.awaitLine("RELEASED", SOON);
 
             assertThat(whileItWaits).isEqualTo(knowsShares ? List.of("a", "b", "a") : List.of("a", "a", "a"));
 

@@ -14,7 +14,7 @@ import java.time.Duration;
 
 /**
  * The main class of a process with an earlier build of the library: it uses only what all builds have. For each line it reads, a caller
- * waits for a permit of the semaphore of that name, says {@code GRANTED}, and releases the permit.
+ * waits for a permit of the semaphore of that name, releases it, and says {@code RELEASED}.
  */
 final class EarlierBuildProcess {
 
@@ -28,7 +28,8 @@ final class EarlierBuildProcess {
             System.out.println("READY");
             for (String name = in.readLine(); name != null; name = in.readLine()) {
                 AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofMinutes(2));
-                semaphores.executeWithoutResult(request, grant -> System.out.println("GRANTED"));
+                semaphores.acquire(request).release();
+                System.out.println("RELEASED");
             }
         }
     }

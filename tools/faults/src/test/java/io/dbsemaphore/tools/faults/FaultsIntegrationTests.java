@@ -67,6 +67,9 @@ class FaultsIntegrationTests {
                     .isPositive();
             assertThat(report.figures().faults()).containsKey("server-killed");
             assertThat(report.figures().written()).as("protected writes").isPositive();
+            assertThat(report.figures().sharedWaits())
+                    .as("judged waits of callers with a share")
+                    .isPositive();
             assertThat(report.commits()).as("replayed commits").isPositive();
         });
     }
