@@ -90,7 +90,7 @@ public final class AcquireRequest {
 
     /**
      * Asks for the whole capacity of every name, like the write side of a read/write lock. The request is granted when no permit of these
-     * semaphores is held. While it is held, no other gets any of their permits, even if the capacity is raised. Default: not
+     * semaphores is held. While it is held, nobody else gets any of their permits, even if the capacity is raised. Default: not
      * exclusive.
      *
      * @return the changed request
@@ -185,13 +185,13 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets the share: for whom the caller waits, as {@code tenant} or {@code tenant/key}. Waiting callers are granted permits by turns:
-     * each tenant gets as many as the others, and within a tenant each key. Callers without a share count as one more tenant. Weights
-     * ({@code semaphore.semaphores.<name>.weights}, or a {@link ShareWeights} bean) give some more than others. Of the callers of one
-     * key, the earlier one is served first. Shares count grants, not the time that they are held. An acquire with a share reuses no permit
-     * ({@code semaphore.semaphores.<name>.reuse}). Has no effect on a caller that does not wait. Default: none.
+     * Sets the share: for whom the caller waits, as {@code tenant} or {@code tenant/key}. Waiting tenants take turns and get equally many
+     * permits; within a tenant, so do its keys. Callers without a share count as one more tenant. Weights ({@code
+     * semaphore.semaphores.<name>.weights}, or a {@link ShareWeights} bean) give some more than others. Callers of one key are served by
+     * arrival, less head start. Shares count grants, not the time that they are held. An acquire with a share reuses no permit ({@code
+     * semaphore.semaphores.<name>.reuse}). Has no effect on a caller that does not wait. Default: none.
      *
-     * <p>Whoever can make up any number of keys must be one tenant: each new tenant or key has a turn at once. The acquire throws
+     * <p>Put keys that one user can make up under one tenant: each new tenant or key gets a turn at once. The acquire throws
      * {@link IllegalArgumentException} if a semaphore of the request is not fair ({@code semaphore.semaphores.<name>.fair}).
      *
      * @param share the tenant, or the tenant, a {@code /} and the key: a valid key (see {@link SemaphoreName}) whose first {@code /}

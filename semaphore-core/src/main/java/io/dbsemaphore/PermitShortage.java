@@ -154,8 +154,8 @@ public record PermitShortage(
     }
 
     /**
-     * {@return whether the caller was refused before its wait time had passed, because {@code max-waiting} others waited for this
-     * semaphore, or {@code max-waiting-per-share} with its share}
+     * {@return whether the caller was refused before its wait time ended, because {@code max-waiting} others waited for this
+     * semaphore, or {@code max-waiting-per-share} with the same share}
      */
     public boolean isQueueFull() {
         return maxWaiting.isPresent();

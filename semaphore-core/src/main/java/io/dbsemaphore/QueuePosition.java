@@ -18,7 +18,7 @@ import java.util.Optional;
  */
 public record QueuePosition(String name, long ahead, boolean isLowerBound, Optional<Duration> expectedWait) {
 
-    /** Is told where a caller stands while it waits, for example to show that to a user; see {@link AcquireRequest#withWaitListener}. */
+    /** Called with a waiting caller's position, for example to show it to a user; see {@link AcquireRequest#withWaitListener}. */
     @FunctionalInterface
     public interface Listener {
 

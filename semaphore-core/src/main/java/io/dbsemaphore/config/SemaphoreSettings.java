@@ -34,7 +34,7 @@ public final class SemaphoreSettings {
     /** The settings that have a property of their own. */
     private static final List<Setting<?>> ALL = new ArrayList<>();
 
-    /** The owner of acquires whose request names none, 1 to 190 characters; by default {@code jvm-<process id>@<host>}. */
+    /** The owner (1 to 190 characters) of acquires whose request names none; by default {@code jvm-<process id>@<host>}. */
     public static final Setting<String> OWNER = Setting.of(ALL, "semaphore.owner", String.class, others -> nameOfJvm())
             .where(SemaphoreName::requireValidKey);
 
@@ -235,7 +235,7 @@ public final class SemaphoreSettings {
             Setting.of("semaphore.semaphores.<name>.on-full", PerSemaphore.all(OnFull.KEEP_OLDEST));
 
     /**
-     * The weights of shares, {@code acme} or {@code acme/batch}, for each semaphore or pattern; from 1 to 1000, by default none: all other
+     * The weights of shares ({@code acme} or {@code acme/batch}) for each semaphore or pattern, from 1 to 1000. Default: none. All other
      * shares have the weight that a {@link ShareWeights} gives, or else 1. While both wait, a share of weight 2 is granted twice as many
      * permits as one of weight 1. Must be the same in all instances. Requires {@link #FAIR}.
      */

@@ -28,10 +28,10 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * A {@link LockRegistry} of Spring Integration. The lock of a key is a semaphore with one permit, for all instances of the
  * application. Thread-safe.
  *
- * <p>A lock is re-entrant for its thread. Threads of one instance wait for one another without the database. Waiting threads are served in
- * the order of their arrival, instance by instance. A lock expires when its time to live has passed. If another instance has held it since,
- * or the maintenance has released it, {@code unlock} throws {@link java.util.ConcurrentModificationException}; otherwise {@code unlock}
- * releases it as usual.
+ * <p>A lock is re-entrant for its thread. Threads of one instance wait for one another without the database. Waiting instances are served
+ * in order of arrival, as are each instance's threads. A lock expires when its time to live has passed. If another instance has held it
+ * since, or the maintenance has released it, {@code unlock} throws {@link java.util.ConcurrentModificationException}; otherwise {@code
+ * unlock} releases it as usual.
  *
  * <p>Keys are strings. A failure to acquire throws a {@link org.springframework.dao.CannotAcquireLockException}, whose cause says why.
  */
