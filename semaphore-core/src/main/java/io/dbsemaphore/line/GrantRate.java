@@ -69,7 +69,9 @@ public final class GrantRate {
             return Optional.empty();
         }
         long nanosPerGrant = Math.max(1, (nanosBefore + readAt - begunAt) / all);
-        long ifLate = (nanosBefore + now - begunAt) / (all + 1);
+        long ifLate = now - begunAt > WINDOW // so that a long stall is seen, however often permits were granted before
+                ? (now - begunAt) / (grants + 1)
+                : (nanosBefore + now - begunAt) / (all + 1);
         return Optional.of(Duration.ofNanos(Math.max(nanosPerGrant, ifLate)).multipliedBy(count));
     }
 }

@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The first {@link #AT_ONCE} rows are read by one statement, which is usually all of them. If there are more, a second statement reads
  * those of the callers that are compared. After each {@link #SWEPT_AFTER} rows that were written, the first one goes on from where the last
- * ended: it finds the rows that are no longer ahead, which the transaction deletes.
+ * ended: it finds the rows that are no longer ahead, which the transaction deletes. Among so many rows, a key that is ahead and does not wait
+ * is not known: until it returns, grants of other keys of its tenant may not count between keys.
  *
  * <p>If nobody else was granted permits since the last transaction of this instance, it knows the rows, and does not read them: each
  * transaction that writes rows raises the fence of the semaphore.
@@ -43,7 +44,7 @@ final class ShareTable {
     /** The number of rows that are read whatever callers there are. */
     private static final int AT_ONCE = 64;
 
-    /** The number of written rows after which the next {@link #AT_ONCE} rows are read: more may be deleted than are written. */
+    /** The number of written rows after which the next {@link #AT_ONCE} rows are read: with small batches, more may be deleted than written. */
     private static final int SWEPT_AFTER = AT_ONCE / 4;
 
     /** Keys without bound may leave a row for each grant. Beyond this number, only those of {@link #KEPT_OF_MANY} are kept. */
@@ -233,7 +234,9 @@ final class ShareTable {
             Set<String> paths = from.isOfMany() ? pathsOf(shares) : Set.of();
             return new Expected(
                     from,
-                    from.isDue() ? sql.queryRows(FIND_NEXT, Row::of, semaphoreId, from.path(), AT_ONCE + 1) : List::of,
+                    !from.isOfMany() || (isLocked && from.isDue())
+                            ? sql.queryRows(FIND_NEXT, Row::of, semaphoreId, from.path(), AT_ONCE + 1)
+                            : List::of,
                     paths,
                     find(semaphoreId, paths));
         }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The expected wait is that of as many grants at the rate since callers have waited. */
+/** The expected wait is that of as many grants at the rate of the last ten to twenty seconds. */
 class GrantRateTests {
 
     /** Between two grants, in nanoseconds. */
@@ -54,6 +54,17 @@ class GrantRateTests {
         rate.read(10, seconds(1));
         assertThat(rate.timeOf(1, seconds(1))).contains(Duration.ofMillis(100));
         assertThat(rate.timeOf(1, seconds(22))).contains(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void isLowerWhileNothingIsGrantedAfterManyGrants() {
+        for (int second = 0; second <= 15; second++) {
+            rate.read(100L * second, seconds(second));
+        }
+        for (int second = 16; second <= 35; second++) { // a window without grants begins after 22 seconds
+            rate.read(1_500, seconds(second));
+        }
+        assertThat(rate.timeOf(1, seconds(35))).contains(Duration.ofSeconds(13));
     }
 
     @Test

@@ -191,7 +191,7 @@ final class WorkQueue {
             acquire.setKnownTags(lines.knownTags(acquire));
             acquire.setRowAwaited(batch.awaitsRow());
         });
-        names.forEach(name -> batch.changed(name, -promisedForLater(name, members)));
+        names.forEach(name -> batch.changed(name, -promisedForLater(name, members, ready.woken(name))));
         inFlight.add(batch);
         names.forEach(name -> inFlightByName.put(name, batch));
         acquiresInFlight += members.size();
@@ -199,11 +199,12 @@ final class WorkQueue {
     }
 
     /**
-     * The permits that are promised to callers which are woken for a later batch than this one. By arrival, callers behind them are not
-     * chosen before them. By shares, they may be: without this, they would be refused and woken again and again.
+     * The permits that are promised to callers which are woken for a later batch. By arrival, callers behind them are not chosen before
+     * them. By shares, they may be: without this, they would be refused and woken again and again.
+     *
+     * @param members the callers of a batch that begins
      */
-    @GuardedBy("this") private long promisedForLater(String name, List<Acquire> members) {
-        Collection<Acquire> later = ready.woken(name);
+    @GuardedBy("this") private long promisedForLater(String name, List<Acquire> members, Collection<Acquire> later) {
         boolean isShared = !later.isEmpty()
                 && (lines.isShared(name)
                         || Stream.concat(later.stream(), members.stream())
@@ -215,6 +216,21 @@ final class WorkQueue {
                                 .permits())
                         .sum()
                 : 0;
+    }
+
+    /** Those that are woken, apart from callers that a stalled batch of another semaphore blocks: later ones may go before these. */
+    @GuardedBy("this") private List<Acquire> wokenAndFree(String name) {
+        List<Acquire> free = new ArrayList<>();
+        for (Acquire acquire : ready.woken(name)) {
+            boolean isHeldUp = false;
+            for (String each : acquire.names()) {
+                isHeldUp |= isStalled(each);
+            }
+            if (!isHeldUp) {
+                free.add(acquire);
+            }
+        }
+        return free;
     }
 
     /** @param members acquires that may begin to wait */
@@ -614,7 +630,7 @@ final class WorkQueue {
         polled.forEach((name, seen) -> {
             if (!isBlocked(name)) {
                 idle.add(name);
-                lines.recordPoll(name, seen, promisedForLater(name, List.of()), asOf);
+                lines.recordPoll(name, seen, promisedForLater(name, List.of(), wokenAndFree(name)), asOf);
                 if (!seen.isRegistered()) {
                     lines.assumeEnoughForFirst(name);
                 }

@@ -153,7 +153,7 @@ final class ModelWaiters {
     void polled(Map<String, RemainingAvailability> polled, long asOf) {
         polled.forEach((name, seen) -> {
             if (first(name) != null && participants.flights().stream().noneMatch(each -> each.keeps(name, now))) {
-                long promised = promisedToReady(name, isShared(name));
+                long promised = promisedToReady(name, isShared(name), true);
                 boolean isNews = least.polled(name, seen, promised, asOf);
                 if (most.polled(name, seen, promised, asOf) && isNews) {
                     lines.get(name).answered(seen, callersOf(name).keySet(), now);
@@ -163,9 +163,10 @@ final class ModelWaiters {
     }
 
     /** How many permits those expect who were woken and are not tried yet; where permits are not shared, they are tried in their order anyway. */
-    long promisedToReady(String name, boolean isShared) {
+    long promisedToReady(String name, boolean isShared, boolean unlessHeldUp) {
         List<ModelCaller> ready = participants.callersAt(Stage.READY).stream()
                 .filter(each -> each.state().hasWaited() && each.acquire.names().contains(name))
+                .filter(each -> !unlessHeldUp || !isHeldUp(each))
                 .toList();
         return isShared || ready.stream().anyMatch(each -> !each.state().share().isNone())
                 ? ready.stream()
@@ -174,6 +175,12 @@ final class ModelWaiters {
                                 .permits())
                         .sum()
                 : 0;
+    }
+
+    private boolean isHeldUp(ModelCaller caller) {
+        return participants.flights().stream()
+                .anyMatch(flight -> caller.acquire.names().stream()
+                        .anyMatch(name -> flight.keeps(name, now) && flight.isStalledOver(name, now)));
     }
 
     void wakeFirst(String name) {

@@ -109,7 +109,7 @@ final class QueueModel {
                     || members.stream()
                             .filter(each -> each.acquire.names().contains(name))
                             .anyMatch(each -> !each.state().share().isNone());
-            flight.changed(name, -waiters.promisedToReady(name, isShared));
+            flight.changed(name, -waiters.promisedToReady(name, isShared, false));
         }
     }
 

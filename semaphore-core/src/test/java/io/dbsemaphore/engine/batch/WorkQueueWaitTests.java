@@ -596,6 +596,44 @@ class WorkQueueWaitTests extends WorkQueueFixture {
                 .isEqualTo(false);
     }
 
+    /** Later callers may go before such a caller, while nothing is withheld for it. */
+    @Test
+    void aPollWakesACallerBehindOneThatAStalledBatchOfAnotherSemaphoreHoldsUp() {
+        long[] nanos = {0};
+        QueueClock clock = new QueueClock(() -> nanos[0], bound -> 0);
+        WorkQueue shared = new WorkQueue(
+                new BatchLimits(3, 8, 3, Duration.ofSeconds(5), Duration.ofSeconds(5)), false, Values.FAIR, clock);
+        Acquire ofLocked = sharing(Map.of("locked", 1), "a", clock);
+        Acquire ofBoth = sharing(Map.of("locked", 1, "other", 1), "a", clock);
+        Acquire ofOther = sharing(Map.of("other", 1), "b", clock);
+        for (Acquire each : List.of(ofLocked, ofBoth, ofOther)) {
+            boolean unused = shared.add(each);
+        }
+        GrantOutcome refused = new GrantOutcome.Refused(List.of(FULL));
+        end(
+                shared,
+                shared.take(true, false),
+                Map.of("locked", Values.polled(2, 2, 0, 7), "other", Values.polled(1, 1, 0, 7)),
+                refused);
+        nanos[0] += 1_000;
+        boolean woken = shared.recordPoll(
+                Map.of("locked", Values.polled(2, 0, 2, 7), "other", Values.polled(1, 0, 1, 7)), clock.now());
+        assertThat(woken).isEqualTo(true);
+        assertThat(ofOther.stage()).as("behind the one of both").isEqualTo(Stage.LINE);
+        end(shared, shared.take(true, false), Map.of(), new GrantOutcome.Postponed("locked"));
+        assertThat(shared.take(true, false).members()).as("waits for the row").containsExactly(ofLocked);
+
+        nanos[0] += Duration.ofMillis(251).toNanos();
+        woken = shared.recordPoll(Map.of("other", Values.polled(1, 0, 1, 7)), clock.now());
+
+        assertThat(woken).as("woken").isEqualTo(true);
+        assertThat(ofOther.stage()).isEqualTo(Stage.READY);
+    }
+
+    private static Acquire sharing(Map<String, Integer> permits, String share, QueueClock clock) {
+        return acquire(command(permits), true, clock.in(Duration.ofMinutes(1)), Duration.ZERO, share, clock);
+    }
+
     private Acquire sharing(String share) {
         return sharing(share, 1);
     }

@@ -20,9 +20,9 @@ final class ReadmeFigures {
     private String sentences() {
         return """
                 **How fast.** A lone acquire takes %s (median); a bare `UPDATE` with its commit takes %s, Redisson %s. \
-                32 threads acquire and release one semaphore %s times a second, because one transaction serves many callers \
-                (bare `UPDATE`: %s, Redisson: %s). With [reuse](docs/reference.md#reuse), a caller hands its permit in memory \
-                to the next one of its JVM: %s times a second.""".formatted(
+                32 threads acquire and release one semaphore %s times a second (bare `UPDATE`: %s, Redisson: %s), \
+                because one transaction serves many callers. With [reuse](docs/reference.md#reuse), a caller hands its permit \
+                in memory to the JVM's next caller: %s times a second.""".formatted(
                         acquire(Approach.DB_SEMAPHORE),
                         acquire(Approach.BARE_UPDATE),
                         acquire(Approach.REDISSON),
